@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+# Thin on purpose: it sets up what a target needs and calls the Python front end of the same name.
+# A text after '##' is what 'make help' prints.
+
+SIM ?= icarus
+VENV ?= .venv
+PY := $(VENV)/bin/python
+
+ifeq ($(filter 1icarus 1verilator,$(words $(SIM))$(SIM)),)
+$(error SIM=$(SIM): choose icarus or verilator)
+endif
+
+# The tools of this project first: the virtual environment, sim/verilator, then what setup unpacked.
+export VIRTUAL_ENV := $(abspath $(VENV))
+export PATH := $(VIRTUAL_ENV)/bin:$(CURDIR)/sim:$(PATH):$(CURDIR)/.tools/bin
+unpacked := $(wildcard $(CURDIR)/.tools/root/usr)
+ifneq ($(unpacked),)
+export CPATH := $(unpacked)/include:$(firstword $(wildcard $(unpacked)/include/*-linux-*)):$(CPATH)
+export LIBRARY_PATH := $(firstword $(wildcard $(unpacked)/lib/*-linux-*)):$(LIBRARY_PATH)
+endif
+
+# $(call opt,NAME,--flag): '--flag value' when the variable NAME was given, also when it is empty.
+opt = $(if $(filter undefined,$(origin $(1))),,$(2) '$($(1))')
+# What every front end that simulates understands.
+sim_opts = --sim $(SIM) $(call opt,LAT,--latency) $(if $(filter-out 0,$(WAVES)),--waves)
+decode_opts = $(call opt,WINDOWS,--windows) $(call opt,STEPS,--steps) $(call opt,MODEL,--model) \
+  $(call opt,SEED,--seed) $(call opt,START,--start) $(call opt,PAGE,--page) $(call opt,POOL,--pool)
+program_opts = $(call opt,PROGRAM,--program) $(call opt,EXT,--ext) $(call opt,OUT,--out) \
+  $(call opt,DEPTH,--depth)
+
+.DEFAULT_GOAL := all
+# Two targets of one make would share build folders: everything in order, one at a time.
+.NOTPARALLEL:
+
+##@ Main
+.PHONY: all decode compare run disasm studies
+all: decode
+
+decode: setup ## windowed decode on the RTL (default): SIM=icarus|verilator WINDOWS="none 8 4" STEPS=32 MODEL=structured|random SEED=1 START=0 PAGE=4 POOL=64 LAT=8 WAVES=1
+	@$(PY) -m sim.decode $(sim_opts) $(decode_opts)
+
+compare: setup-all ## the same in both simulators, which must agree on memory, counters and retire records
+	@$(PY) -m sim.compare $(call opt,LAT,--latency) $(decode_opts)
+
+run: setup ## one program on model and RTL: PROGRAM=file.asm|file.hex [EXT=image.hex] [OUT=final.hex] [DEPTH=8192] [LAT=8] SIM=...
+	@$(PY) -m sim.run_program $(sim_opts) $(program_opts)
+
+disasm: setup-python ## print a program as assembly: PROGRAM=file.asm|file.hex
+	@$(PY) -m sim.disasm $(call opt,PROGRAM,--program)
+
+studies: setup-python ## page-table log, memory, prefix sharing, window accuracy, serving arithmetic
+	@$(PY) -m model.studies
+
+##@ Quality
+.PHONY: test lint bench
+test: setup-all ## everything that must pass: ruff, mypy, RTL lint, then every test
+	@$(PY) -m sim.lint
+	@$(PY) -m pytest $(PYTEST)
+
+lint: setup-all ## only the static checks: ruff, mypy, Verilator and Icarus with all warnings
+	@$(PY) -m sim.lint
+
+bench: setup-all ## speed: pyuvm flow against a plain SystemVerilog testbench, model against RTL, start-up, cached build
+	@$(PY) -m sim.bench
+
+##@ Upkeep
+.PHONY: setup setup-all setup-python clean distclean help
+setup: setup-python ## set up what SIM needs (every target does it by itself; PYTHON=python3.12 chooses)
+	@sim/setup.sh $(SIM)
+
+setup-all: setup-python
+	@sim/setup.sh icarus verilator
+
+setup-python:
+	@PYTHON='$(PYTHON)' VENV='$(VENV)' sim/setup.sh python
+
+clean: ## remove compiled simulations, results and caches
+	rm -rf build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+distclean: clean ## remove the virtual environment and unpacked tools as well
+	rm -rf $(VENV) .tools
+
+help: ## this text
+	@awk -F ':.*## ' '/^##@ /{printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' Makefile

@@ -1,0 +1,196 @@
+"""Tensor graph: what a program computes, before scales, addresses and instructions.
+
+Every tensor is two-dimensional. Nodes are kept in the order they were added, which is the order the
+code generator follows. Building checks shapes and raises GraphError with the shapes in the message.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from model.errors import ModelError
+
+FloatArray = NDArray[np.float64]
+
+
+class GraphError(ModelError, ValueError):
+    """A node that makes no sense: shapes that do not fit, a name used twice, a bad operand."""
+
+
+class Kind(Enum):
+    """What a node does."""
+
+    INPUT = "input"
+    WEIGHT = "weight"
+    MATMUL = "matmul"
+    SOFTMAX = "softmax"
+    ADD = "add"
+    RELU = "relu"
+    CONCAT_ROWS = "concat_rows"
+    SLICE_ROWS = "slice_rows"
+    ARGMAX = "argmax"
+    OUTPUT = "output"
+
+
+@dataclass(frozen=True)
+class Node:
+    """One node and the tensor (rows x cols) it produces."""
+
+    index: int
+    kind: Kind
+    operands: tuple[int, ...]
+    rows: int
+    cols: int
+    name: str
+    tag: str | None = None
+    transpose_b: bool = False  # matmul
+    factor: float = 1.0  # matmul
+    bits: int = 8  # weight
+    first_row: int = 0  # slice_rows
+    values: FloatArray | None = field(default=None, repr=False, compare=False)  # weight
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return self.rows * self.cols
+
+
+class Graph:
+    """A list of nodes with one method per kind of node to add it."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
+        self._names: set[str] = set()
+
+    def input(self, name: str, rows: int, cols: int, tag: str | None = None) -> Node:
+        """Add a rows x cols tensor that the host supplies for every run."""
+        if rows < 1 or cols < 1:
+            raise GraphError(f"input {name!r}: shape {rows}x{cols} is empty")
+        return self._add(Kind.INPUT, (), rows, cols, name, tag=tag)
+
+    def weight(self, name: str, values: ArrayLike, bits: int = 8) -> Node:
+        """Add a constant tensor, stored as int8 or as int4 packed eight to a word."""
+        array = np.asarray(values, dtype=np.float64)
+        if array.ndim != 2 or array.size == 0:
+            raise GraphError(f"weight {name!r}: shape {array.shape} is not a filled matrix")
+        if bits not in (4, 8):
+            raise GraphError(f"weight {name!r}: {bits} bits; only 4 and 8 exist")
+        rows, cols = array.shape
+        return self._add(Kind.WEIGHT, (), rows, cols, name, bits=bits, values=array)
+
+    def matmul(
+        self,
+        a: Node,
+        b: Node,
+        *,
+        transpose_b: bool = False,
+        factor: float = 1.0,
+        name: str = "",
+        tag: str | None = None,
+    ) -> Node:
+        """factor * (A x B), or factor * (A x B^T); the factor must be positive."""
+        inner, cols = (b.cols, b.rows) if transpose_b else (b.rows, b.cols)
+        if a.cols != inner:
+            mark = "^T" if transpose_b else ""
+            raise GraphError(f"matmul: {a.rows}x{a.cols} times ({b.rows}x{b.cols}){mark}")
+        if not factor > 0:
+            raise GraphError(f"matmul: factor {factor!r} is not positive")
+        return self._add(
+            Kind.MATMUL, (a, b), a.rows, cols, name, tag=tag, transpose_b=transpose_b, factor=factor
+        )
+
+    def softmax(self, x: Node, name: str = "") -> Node:
+        """Softmax of every row."""
+        return self._add(Kind.SOFTMAX, (x,), x.rows, x.cols, name)
+
+    def add(self, a: Node, b: Node, name: str = "") -> Node:
+        """A + B, equal shapes."""
+        if (a.rows, a.cols) != (b.rows, b.cols):
+            raise GraphError(f"add: {a.rows}x{a.cols} plus {b.rows}x{b.cols}")
+        return self._add(Kind.ADD, (a, b), a.rows, a.cols, name)
+
+    def relu(self, x: Node, name: str = "") -> Node:
+        """max(x, 0)."""
+        return self._add(Kind.RELU, (x,), x.rows, x.cols, name)
+
+    def concat_rows(self, top: Node, bottom: Node, name: str = "", tag: str | None = None) -> Node:
+        """The rows of `top` followed by those of `bottom`."""
+        if top.cols != bottom.cols:
+            raise GraphError(f"concat_rows: {top.cols} columns above {bottom.cols}")
+        return self._add(
+            Kind.CONCAT_ROWS, (top, bottom), top.rows + bottom.rows, top.cols, name, tag=tag
+        )
+
+    def slice_rows(self, x: Node, lo: int, hi: int, name: str = "") -> Node:
+        """Rows lo..hi-1, a view that costs nothing."""
+        if not 0 <= lo < hi <= x.rows:
+            raise GraphError(f"slice_rows: {lo}..{hi} of {x.rows} rows")
+        return self._add(Kind.SLICE_ROWS, (x,), hi - lo, x.cols, name, first_row=lo)
+
+    def argmax(self, x: Node, name: str = "") -> Node:
+        """Index of the first maximum of every row (rows x 1); it can only go to an output."""
+        return self._add(Kind.ARGMAX, (x,), x.rows, 1, name)
+
+    def output(self, name: str, x: Node) -> Node:
+        """Hand a tensor back to the host under this name."""
+        return self._add(Kind.OUTPUT, (x,), x.rows, x.cols, name)
+
+    def consumers(self, node: Node) -> list[Node]:
+        """Nodes that read this one, each once, in order."""
+        return [other for other in self.nodes if node.index in other.operands]
+
+    def of_kind(self, kind: Kind) -> list[Node]:
+        """All nodes of one kind, in order."""
+        return [node for node in self.nodes if node.kind is kind]
+
+    def _add(
+        self,
+        kind: Kind,
+        operands: tuple[Node, ...],
+        rows: int,
+        cols: int,
+        name: str,
+        *,
+        tag: str | None = None,
+        transpose_b: bool = False,
+        factor: float = 1.0,
+        bits: int = 8,
+        first_row: int = 0,
+        values: FloatArray | None = None,
+    ) -> Node:
+        for operand in operands:
+            self._check_operand(kind, operand)
+        index = len(self.nodes)
+        name = name or f"{kind.value}{index}"
+        if name in self._names:
+            raise GraphError(f"name {name!r} is used twice")
+        self._names.add(name)
+        indices = tuple(operand.index for operand in operands)
+        node = Node(
+            index,
+            kind,
+            indices,
+            rows,
+            cols,
+            name,
+            tag,
+            transpose_b,
+            factor,
+            bits,
+            first_row,
+            values,
+        )
+        self.nodes.append(node)
+        return node
+
+    def _check_operand(self, kind: Kind, operand: Node) -> None:
+        if operand.index >= len(self.nodes) or self.nodes[operand.index] is not operand:
+            raise GraphError(f"{kind.value}: operand {operand.name!r} belongs to another graph")
+        if operand.kind is Kind.OUTPUT:
+            raise GraphError(f"{kind.value}: output {operand.name!r} cannot be read back")
+        if operand.kind is Kind.ARGMAX and kind is not Kind.OUTPUT:
+            raise GraphError(f"{kind.value}: {operand.name!r} holds indices, not numbers")

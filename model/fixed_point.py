@@ -110,7 +110,8 @@ def quantize(x: npt.ArrayLike, scale: float) -> IntArray:
     """
     if not (scale > 0 and math.isfinite(scale)):
         raise ValueError(f"scale {scale} is not a positive finite number")
-    ratio: npt.NDArray[Any] = np.asarray(x, dtype=np.float64) / scale
+    with np.errstate(over="ignore"):  # a quotient beyond float64 is infinite and saturates
+        ratio: npt.NDArray[Any] = np.asarray(x, dtype=np.float64) / scale
     if np.isnan(ratio).any():
         raise ValueError("cannot quantize a NaN")
     magnitude = np.minimum(np.abs(ratio), INT8_LIMIT)

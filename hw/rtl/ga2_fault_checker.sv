@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Decides whether an instruction is legal, and if not which rule it breaks first. Purely
+// combinational: its inputs change once per instruction, its output is read in ISSUE.
+
+`default_nettype none
+
+module ga2_fault_checker (
+    input  wire [ 3:0] op,
+    input  wire [15:0] a,
+    input  wire [15:0] b,
+    input  wire [15:0] c,
+    input  wire [15:0] d,    // the low 16 bits: VADD's length
+    input  wire [ 7:0] f,
+    input  wire [ 7:0] g,
+    input  wire [ 7:0] h,
+    output wire [ 3:0] code
+);
+
+  import ga2_pkg::*;
+
+  wire is_ext = op == OpLd || op == OpSt;
+  wire is_mm = op == OpMm;
+  wire is_vadd = op == OpVadd;
+  wire is_amax = op == OpAmax;
+  wire is_unpack = op == OpUnpack;
+  // The operations whose second region is a scratchpad source of the common length.
+  wire has_src_b = op == OpRq || op == OpSm || is_vadd || is_amax || is_unpack;
+
+  wire [15:0] len = is_vadd ? d : c;
+  wire [18:0] len_a = is_amax ? 19'd1 : is_unpack ? {len, 3'b000} : {3'b000, len};
+
+  wire bad_opcode = op > OpUnpack;
+  wire bad_length = !is_mm && op != OpHalt
+      && (len == '0 || (is_unpack ? len_a : {3'b000, len}) > 19'd4095);
+  wire bad_shape = is_mm
+      && (f == '0 || f > 8'd4 || h == '0 || h > 8'd4 || g == '0 || g > 8'd64);
+
+  // One past the end of each region. The lengths are legal by the time these matter.
+  wire [19:0] end_a = 20'(a) + 20'(len_a);
+  wire [16:0] end_b = 17'(b) + 17'(len);
+  wire [16:0] end_c = 17'(c) + 17'(len);
+
+  wire mm_base_out = |a[15:12] || |b[15:12] || |c[15:12];
+  wire region_out = end_a > 20'd4096 || (is_ext && end_b > 17'h10000)
+      || (has_src_b && end_b > 17'd4096) || (is_vadd && end_c > 17'd4096);
+  wire bad_address = is_mm ? mm_base_out : region_out;
+
+  wire meets_b = 20'(a) < 20'(end_b) && 20'(b) < end_a;
+  wire meets_c = 20'(a) < 20'(end_c) && 20'(c) < end_a;
+  // In place is fine where result i depends on word i alone, which UNPACK's does not.
+  wire bad_overlap = (meets_b && has_src_b && !is_amax && (a != b || is_unpack))
+      || (meets_c && is_vadd && a != c);
+
+  assign code = op == OpHalt ? FaultNone
+      : bad_opcode ? FaultOpcode
+      : bad_length ? FaultLength
+      : bad_shape ? FaultShape
+      : bad_address ? FaultAddress
+      : bad_overlap ? FaultOverlap
+      : FaultNone;
+
+endmodule
+
+`default_nettype wire

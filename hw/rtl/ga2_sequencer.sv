@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Fetches, issues and waits, one instruction at a time: FETCH latches the instruction word, ISSUE
+// starts a unit (or ends the program), WAIT lasts until the unit reports its last busy cycle.
+
+`default_nettype none
+
+module ga2_sequencer (
+    input  wire          clk,
+    input  wire          rst,
+    input  wire          start,
+    input  wire  [127:0] imem_data,
+    output logic [127:0] instr_q,      // holds from ISSUE to the end of WAIT
+    output logic [ 15:0] pc_q,         // address of the current instruction
+    input  wire  [  3:0] check_code,   // the fault checker's verdict on instr_q
+    input  wire          unit_done,    // high in the last busy cycle of the unit that was started
+    output wire          begin_run,    // a start that is obeyed: clears the counters
+    output wire          running,      // FETCH, ISSUE or WAIT
+    output wire          waiting,      // WAIT
+    output wire          issue,
+    output wire          issue_fault,
+    output wire          issue_halt,
+    output wire          issue_start,  // the cycle that starts a unit
+    output wire          retire,
+    output wire          halted,
+    output logic         fault,
+    output logic [  3:0] fault_code,
+    output logic [ 15:0] fault_pc
+);
+
+  import ga2_pkg::*;
+
+  typedef enum logic [2:0] {
+    StIdle,
+    StFetch,
+    StIssue,
+    StWait,
+    StHalted
+  } state_e;
+
+  state_e state_q;
+
+  assign begin_run = start && (state_q == StIdle || state_q == StHalted);
+  assign waiting = state_q == StWait;
+  assign issue = state_q == StIssue;
+  assign running = state_q == StFetch || issue || waiting;
+  assign halted = state_q == StHalted;
+
+  assign issue_fault = issue && check_code != FaultNone;
+  assign issue_halt = issue && instr_q[FieldOp+:4] == OpHalt;
+  assign issue_start = issue && !issue_fault && !issue_halt;
+  assign retire = waiting && unit_done;
+
+  always_ff @(posedge clk) begin
+    if (rst) begin
+      state_q <= StIdle;
+      pc_q <= '0;
+      instr_q <= '0;
+      fault <= 1'b0;
+      fault_code <= '0;
+      fault_pc <= '0;
+    end else begin
+      case (state_q)
+        StFetch: begin
+          instr_q <= imem_data;
+          state_q <= StIssue;
+        end
+        StIssue: begin
+          state_q <= issue_start ? StWait : StHalted;
+          if (issue_fault) begin
+            fault <= 1'b1;
+            fault_code <= check_code;
+            fault_pc <= pc_q;
+          end
+        end
+        StWait:
+        if (unit_done) begin
+          pc_q <= pc_q + 16'd1;
+          state_q <= StFetch;
+        end
+        default:
+        if (start) begin
+          pc_q <= '0;
+          fault <= 1'b0;
+          fault_code <= '0;
+          fault_pc <= '0;
+          state_q <= StFetch;
+        end
+      endcase
+    end
+  end
+
+endmodule
+
+`default_nettype wire

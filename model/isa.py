@@ -259,7 +259,7 @@ def check_fault(instr: Instruction) -> FaultCode:
     a, b = instr.a, instr.b
     length = instr.length
     written = 8 * length if op == Op.UNPACK else length
-    if not 1 <= length <= MAX_LENGTH or written > MAX_LENGTH:
+    if length == 0 or written > MAX_LENGTH:
         return FaultCode.LENGTH
 
     if op in (Op.LD, Op.ST):

@@ -92,7 +92,9 @@ def test_softmax_matches_plain_integers(scores: list[int]) -> None:
 def test_softmax_is_near_the_real_one(scores: list[int]) -> None:
     weights = [math.exp((x - max(scores)) / 16) for x in scores]
     real = [w / math.fsum(weights) * 65536 for w in weights]
-    assert np.abs(fp.softmax_q16(scores) - real).max() <= 2
+    # Half a unit a table entry ends up in the sum; two more for the entry itself and the result.
+    bound = 2 + len(scores) / 2
+    assert np.abs(fp.softmax_q16(scores) - real).max() <= bound
 
 
 def test_softmax_of_one_score_is_exactly_one() -> None:

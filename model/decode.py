@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from model.backend import HostStep, MachineBackend
 from model.compiled import Words
@@ -119,8 +120,9 @@ def compile_decode(
     return run_decode(DecodeParams(model, seed, start, window, steps, page, pool, latency, depth))
 
 
+@lru_cache(maxsize=16)
 def run_decode(params: DecodeParams) -> DecodeRun:
-    """compile_decode() for parameters that are together already."""
+    """compile_decode() for parameters that are together already; equal ones share one result."""
     programs = decode_programs(params.model, params.seed, params.window, params.steps, params.depth)
     host = PagedHost(
         PageTable(params.pool, params.page),
@@ -145,6 +147,7 @@ def run_decode(params: DecodeParams) -> DecodeRun:
 
 
 def _record(params: DecodeParams, done: HostStep) -> DecodeStep:
+    done.image.setflags(write=False)  # runs are shared
     provenance = (
         f"decode model={params.model} seed={params.seed} start={params.start} "
         f"window={params.window} step={done.step}"

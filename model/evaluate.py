@@ -72,9 +72,12 @@ def _value(node: Node, args: list[FloatArray], inputs: Mapping[str, FloatArray])
     if node.kind is Kind.CONCAT_ROWS:
         lead = np.broadcast_shapes(args[0].shape[:-2], args[1].shape[:-2])
         parts = [np.broadcast_to(arg, lead + arg.shape[-2:]) for arg in args]
-        return np.concatenate(parts, axis=-2)
+        joined: FloatArray = np.concatenate(parts, axis=-2)
+        return joined
     if node.kind is Kind.SLICE_ROWS:
-        return args[0][..., node.first_row : node.first_row + node.rows, :]
+        view: FloatArray = args[0][..., node.first_row : node.first_row + node.rows, :]
+        return view
     if node.kind is Kind.ARGMAX:
-        return args[0].argmax(axis=-1)[..., None].astype(np.float64)
+        index: FloatArray = args[0].argmax(axis=-1)[..., None].astype(np.float64)
+        return index
     return args[0]  # output

@@ -1,0 +1,1 @@
+"""Program generators: directed and constrained-random, pure Python, no simulator in sight."""

@@ -1,0 +1,63 @@
+"""Random memory contents: blocks of 64 words, each of a kind that some operation cares about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from verif.stimulus.data import INT8_CORNERS, INT32_CORNERS, Words, words
+from verif.stimulus.source import Source
+
+BLOCK = 64
+
+KINDS = ("word", "int8", "corner", "small", "accumulator", "int32", "equal", "junk")
+"""Kinds of block: any word; sign-extended int8; int8 corner values; values -4..3 (ties, narrow
+softmax rows); sums as MM makes them; int32 corner values; one value throughout; int8 corner
+values under upper bits that do not match."""
+
+_INT8_TABLE = words([INT8_CORNERS[i % len(INT8_CORNERS)] for i in range(256)])
+_INT32_TABLE = words([INT32_CORNERS[i % len(INT32_CORNERS)] for i in range(256)])
+
+
+def random_words(source: Source, count: int, mix: Sequence[tuple[int, int]]) -> Words:
+    """``count`` random words (a multiple of 64) in blocks of the kinds that ``mix`` weighs.
+
+    Args:
+        source: where the randomness comes from.
+        count: number of words.
+        mix: (weight, index into KINDS) pairs.
+    """
+    raw = np.frombuffer(source.octets(4 * count), dtype="<u4").astype(np.uint32)
+    blocks = raw.reshape(-1, BLOCK)
+    ladder = [kind for weight, kind in mix for _ in range(weight)]
+    choice = source.octets(len(blocks))
+    kinds = np.array([ladder[octet * len(ladder) >> 8] for octet in choice])
+    for kind in range(1, len(KINDS)):
+        rows = np.flatnonzero(kinds == kind)
+        if len(rows):
+            blocks[rows] = _shaped(kind, blocks[rows])
+    return raw
+
+
+def _shaped(kind: int, block: Words) -> Words:
+    """Random words (rows, 64) turned into the given kind."""
+    low = block & np.uint32(0xFF)
+    if kind == 1:
+        result = low.astype(np.int8).astype(np.int32)
+    elif kind == 2:
+        return _INT8_TABLE.take(low)
+    elif kind == 3:
+        result = (low & np.uint32(7)).astype(np.int32) - 4
+    elif kind == 4:
+        # Arithmetic shift by 8..23: magnitudes from 2**8 to 2**23, as sums of products have.
+        result = block.astype(np.int32) >> (8 + (low & np.uint32(15)).astype(np.int32))
+    elif kind == 5:
+        return _INT32_TABLE.take(low)
+    elif kind == 6:
+        return np.repeat(_INT8_TABLE.take(low[:, :1]), BLOCK, axis=1)
+    else:
+        corners = _INT8_TABLE.take(block >> 24) & np.uint32(0xFF)
+        junk: Words = block & np.uint32(0xFFFFFF00) | corners
+        return junk
+    return result.view(np.uint32)

@@ -1,0 +1,222 @@
+"""Directed programs for the sequencer: ends, restarts, start pulses, ignored fields."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from model.isa import (
+    FIELDS,
+    Instruction,
+    Op,
+    amax,
+    encode,
+    halt,
+    ld,
+    mm,
+    rq,
+    sm,
+    st,
+    unpack,
+    vadd,
+)
+from model.machine import MAX_PROGRAM
+from verif.agents.control.program_item import ProgramItem
+from verif.stimulus.builder import Builder
+from verif.stimulus.data import pattern
+from verif.stimulus.directed.faults import fault_item
+from verif.stimulus.registry import directed
+from verif.stimulus.timeline import timeline
+
+FAMILY = "control"
+
+NAMED_FIELDS = {
+    Op.HALT: "",
+    Op.LD: "a b c",
+    Op.ST: "a b c",
+    Op.MM: "a b c d f g h",
+    Op.RQ: "a b c d e",
+    Op.SM: "a b c",
+    Op.VADD: "a b c",
+    Op.AMAX: "a b c",
+    Op.UNPACK: "a b c",
+}
+"""Fields each operation reads as a whole; the bits it reads of others are in NAMED_BITS."""
+
+NAMED_BITS = {
+    Op.MM: {"fl": 0x1, "x": 0xFFF},
+    Op.RQ: {"fl": 0x1},
+    Op.VADD: {"d": 0xFFFF},
+}
+
+
+def one_of_each() -> list[Instruction]:
+    """A legal instruction of every operation but HALT, each fed by data of the pattern."""
+    return [
+        ld(200, 0, 12),
+        mm(400, 200, 300, 3, 4, 2, ldb=2),
+        rq(420, 400, 6, 1 << 20, 33),
+        sm(440, 420, 6),
+        vadd(460, 420, 200, 6),
+        amax(480, 400, 6),
+        unpack(500, 460, 2),
+        st(400, 40, 120),
+    ]
+
+
+def with_junk(instruction: Instruction) -> Instruction:
+    """The same instruction with every ignored bit set."""
+    op = Op(instruction.op)
+    changed = {}
+    for name, (_, width) in FIELDS.items():
+        if name == "op" or name in NAMED_FIELDS[op].split():
+            continue
+        mask = (1 << width) - 1
+        ignored = mask & ~NAMED_BITS.get(op, {}).get(name, 0)
+        changed[name] = getattr(instruction, name) | ignored
+    return replace(instruction, **changed)
+
+
+@directed(FAMILY)
+def halt_only() -> list[ProgramItem]:
+    """Programs of a HALT alone and of no word at all: two cycles, nothing counted."""
+    return [
+        Builder("halt_only/halt").item(),
+        Builder("halt_only/empty").item(halted=False),
+        Builder("halt_only/back_to_back").item(reset_before=False),
+    ]
+
+
+@directed(FAMILY)
+def halt_with_junk() -> ProgramItem:
+    """A HALT stops whatever its other fields hold, and nothing behind it runs."""
+    b = Builder("halt_with_junk").keep(0, 4).add(with_junk(halt()))
+    return b.keep(4, 4).item()
+
+
+@directed(FAMILY)
+def program_past_its_end() -> ProgramItem:
+    """A program without HALT ends at the first address behind it, which reads as zero."""
+    return Builder("program_past_its_end").keep(10, 5).keep(30, 3).item(halted=False)
+
+
+@directed(FAMILY)
+def ignored_fields() -> ProgramItem:
+    """Every operation with all bits set that it does not name."""
+    b = Builder("ignored_fields").ext(0, pattern(40, salt=31))
+    for instruction in one_of_each():
+        b.add(with_junk(instruction))
+    return b.add(with_junk(halt())).item(halted=False)
+
+
+@directed(FAMILY)
+def ordered_pairs() -> ProgramItem:
+    """Every operation right before and right after every other and itself."""
+    b = Builder("ordered_pairs").ext(0, pattern(40, salt=32))
+    each = one_of_each()
+    for i, first in enumerate(each):
+        for second in each[i:]:
+            b.add(first, second)
+        b.add(first)
+    return b.item()
+
+
+@directed(FAMILY)
+def halt_after_each() -> list[ProgramItem]:
+    """Each operation as the last of its program, and as the only one."""
+    items = []
+    for instruction in one_of_each():
+        name = f"halt_after_each/{Op(instruction.op).name.lower()}"
+        items.append(Builder(name).ext(0, pattern(40, salt=33)).add(instruction).item())
+    return items
+
+
+@directed(FAMILY)
+def long_program() -> ProgramItem:
+    """1,100 instructions: the program counter counts past its low bits."""
+    b = Builder("long_program")
+    for i in range(1100):
+        b.add(st(i, i, 1))
+    b.out = 1100
+    return b.item()
+
+
+@directed(FAMILY, slow=True)
+def longest_program() -> ProgramItem:
+    """65,535 instructions, so that every bit of the program counter counts; then it reads zero."""
+    b = Builder("longest_program")
+    each = [rq(400 + i, 100 + i, 1, 1 << 20, 40) for i in range(5)]
+    b.add(*each)
+    b.program = (b.program * (MAX_PROGRAM // len(each)))[: MAX_PROGRAM - 1]
+    return b.keep(400, 5).item(halted=False)
+
+
+@directed(FAMILY)
+def back_to_back() -> list[ProgramItem]:
+    """Four programs without a reset between them: the scratchpad stays, the counters restart."""
+    first = Builder("back_to_back/1").ext(0, pattern(16, salt=34))
+    first.add(ld(100, 0, 16), vadd(200, 100, 108, 8)).keep(200, 8)
+    second = Builder("back_to_back/2").add(mm(300, 100, 200, 2, 4, 2, tb=1, ldb=4))
+    second.keep(300, 4).keep(200, 8)
+    third = Builder("back_to_back/3").keep(96, 24)
+    fourth = Builder("back_to_back/4").add(sm(400, 300, 4)).keep(400, 4).keep(100, 16)
+    keep: dict[str, Any] = {"spad": None, "reset_before": False}
+    return [first.item(), second.item(**keep), third.item(**keep), fourth.item(**keep)]
+
+
+@directed(FAMILY)
+def reset_keeps_scratchpad() -> list[ProgramItem]:
+    """A reset between programs clears counters and fault outputs; the scratchpad stays."""
+    first = Builder("reset_keeps_scratchpad/1").ext(0, pattern(16, salt=35)).add(ld(100, 0, 16))
+    second = Builder("reset_keeps_scratchpad/2").keep(96, 24)
+    return [first.item(), second.item(spad=None, reset_before=True)]
+
+
+@directed(FAMILY)
+def restart_after_fault() -> list[ProgramItem]:
+    """Faults of each code, each followed by a clean program: once without reset, once with."""
+    causes = {
+        "opcode": Instruction(13),
+        "length": ld(0, 0, 0),
+        "shape": replace(mm(0, 10, 20, 1, 1, 1), f=5),
+        "address": st(4096, 0, 1),
+        "overlap": sm(10, 11, 5),
+    }
+    items = []
+    for code, instruction in causes.items():
+        for reset in (False, True):
+            name = f"restart_after_fault/{code}_{'reset' if reset else 'start'}"
+            items.append(fault_item(f"{name}_fault", instruction))
+            clean = Builder(f"{name}_clean").keep(195, 30)
+            items.append(clean.item(spad=None, reset_before=reset))
+    return items
+
+
+@directed(FAMILY)
+def fault_first_and_far() -> list[ProgramItem]:
+    """A fault at address 0, and one at address 300."""
+    first = Builder("fault_first_and_far/first").add(Instruction(9)).keep(0, 4)
+    far = Builder("fault_first_and_far/far")
+    for i in range(300):
+        far.add(st(i, i, 1))
+    far.out = 300
+    return [first.item(), far.add(ld(0, 0, 0)).keep(0, 4).item()]
+
+
+@directed(FAMILY)
+def start_while_running() -> list[ProgramItem]:
+    """Start pulses in the FETCH, the ISSUE and the busy cycles of every unit change nothing."""
+    program = [encode(instruction) for instruction in one_of_each()]
+    slots = timeline(program, 8)
+    places = {
+        "fetch": [slot.fetch for slot in slots],
+        "issue": [slot.fetch + 1 for slot in slots],
+        "first_busy": [slot.fetch + 2 for slot in slots if slot.busy],
+        "middle": [slot.fetch + 2 + slot.busy // 2 for slot in slots if slot.busy],
+        "last_busy": [slot.last for slot in slots if slot.busy],
+    }
+    items = []
+    for place, cycles in places.items():
+        b = Builder(f"start_while_running/{place}").ext(0, pattern(40, salt=36))
+        items.append(b.add(*one_of_each()).item(start_pulses=tuple(cycles)))
+    return items

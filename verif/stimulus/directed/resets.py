@@ -1,0 +1,108 @@
+"""Directed programs that are reset in the middle of a unit's work and then run cleanly.
+
+The driver starts the program, asserts reset in cycle ``abort_at``, loads both memories again and
+runs the same program to its end: nothing of the aborted run may be left.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from model.isa import Instruction, Op, encode, ld, mm, rq, sm, st, unpack, vadd
+from verif.agents.control.program_item import ProgramItem
+from verif.stimulus.builder import Builder
+from verif.stimulus.data import pattern
+from verif.stimulus.directed.control import one_of_each
+from verif.stimulus.registry import directed, register
+from verif.stimulus.timeline import timeline
+
+FAMILY = "resets"
+
+
+def _target(op: Op) -> Instruction:
+    """An instruction of ``op`` long enough to have a middle."""
+    longer = {
+        Op.LD: ld(200, 0, 30),
+        Op.ST: st(0, 60, 30),
+        Op.MM: mm(400, 200, 300, 4, 9, 4, ldb=4),
+        Op.RQ: rq(400, 200, 30, 1 << 20, 33),
+        Op.SM: sm(400, 200, 12),
+        Op.VADD: vadd(400, 200, 300, 15),
+        Op.UNPACK: unpack(400, 300, 4),
+    }
+    return longer.get(op, Instruction(op, a=400, b=200, c=30))
+
+
+def _reset_items(op: Op) -> list[ProgramItem]:
+    name = f"reset_in_{op.name.lower()}"
+    target = _target(op)
+    lead = [ld(200, 0, 20), rq(240, 200, 4, 1 << 20, 33)]
+    program = [encode(i) for i in (*lead, target)]
+    slot = timeline(program, 8)[len(lead)]
+    first = slot.fetch + 2
+    points = {
+        "fetch": slot.fetch,
+        "issue": slot.fetch + 1,
+        "first": first,
+        "second": first + 1,
+        "quarter": first + slot.busy // 4,
+        "middle": first + slot.busy // 2,
+        "three_quarters": first + 3 * slot.busy // 4,
+        "before_last": slot.last - 1,
+        "last": slot.last,
+    }
+    items = []
+    for i, (point, cycle) in enumerate(points.items()):
+        b = Builder(f"{name}/{point}").ext(0, pattern(40, salt=50 + i))
+        b.out = 100
+        # The clean run starts with the interrupted operation: stale state would meet it at once.
+        b.add(*lead, target).keep(195, 60).keep(400, 36)
+        items.append(b.item(abort_at=cycle))
+    return items
+
+
+def _register_resets() -> None:
+    for op in list(Op)[1:]:
+        about = f"Reset in every phase of {op.name}, then a clean run."
+        register(f"reset_in_{op.name.lower()}", FAMILY, about, partial(_reset_items, op))
+
+
+_register_resets()
+
+
+@directed(FAMILY)
+def reset_with_responses_in_flight() -> list[ProgramItem]:
+    """Reset with 1 to 64 read responses under way, then a program whose first act is to load."""
+    items = []
+    for latency in (1, 2, 8, 30, 64):
+        # Requests leave from the first busy cycle on (cycle 3); the last points are after the
+        # final request, where only responses are left.
+        for after in dict.fromkeys((1, 2, latency, latency + 1, 40, 39 + latency)):
+            b = Builder(f"reset_with_responses_in_flight/{latency}_{after}")
+            b.ext(0, pattern(80, salt=latency + after))
+            b.add(ld(500, 0, 40), ld(600, 30, 50)).keep(495, 160)
+            items.append(b.item(abort_at=2 + after, latency=latency))
+    return items
+
+
+@directed(FAMILY)
+def reset_with_varying_latency() -> list[ProgramItem]:
+    """Reset while responses with different delays are under way."""
+    items = []
+    for cycle in (4, 9, 17, 40, 71):
+        b = Builder(f"reset_with_varying_latency/{cycle}").ext(0, pattern(80, salt=cycle))
+        b.add(ld(500, 0, 40), ld(600, 30, 50)).keep(495, 160)
+        items.append(b.item(abort_at=cycle, latencies=(5, 60, 1, 33, 2, 2, 64, 7)))
+    return items
+
+
+@directed(FAMILY)
+def reset_at_every_cycle() -> list[ProgramItem]:
+    """One short program of all operations, reset in each of its cycles in steps of five."""
+    program = [encode(instruction) for instruction in one_of_each()]
+    total = timeline(program, 3)[-1].last
+    items = []
+    for cycle in range(1, total + 1, 5):
+        b = Builder(f"reset_at_every_cycle/{cycle}").ext(0, pattern(40, salt=cycle))
+        items.append(b.add(*one_of_each()).item(abort_at=cycle, latency=3))
+    return items

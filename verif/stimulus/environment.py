@@ -1,0 +1,67 @@
+"""Random surroundings of a program: read latency, resets, start pulses, kept scratchpad."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from verif.stimulus.profiles import Environment
+from verif.stimulus.source import Source
+from verif.stimulus.timeline import timeline
+
+LONGEST_LATENCY = 64
+
+SERIES = 8
+"""Programs whose index is a multiple of this load the scratchpad, so a rerun starts there."""
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What happens around one program; the fields of the same names in the program item."""
+
+    latency: int
+    latencies: tuple[int, ...]
+    reset_before: bool
+    keep_scratchpad: bool
+    start_pulses: tuple[int, ...]
+    abort_at: int | None
+
+
+def random_surroundings(
+    source: Source, odds: Environment, program: Sequence[int], index: int
+) -> Surroundings:
+    """Draw the surroundings of program ``index`` of a series."""
+    latency, latencies = _latency(source, odds)
+    abort = source.chance(odds.abort)
+    pulses = source.chance(odds.start_pulses)
+    keep = source.chance(odds.keep_scratchpad) and index % SERIES != 0 and not abort
+    abort_at: int | None = None
+    start_pulses: tuple[int, ...] = ()
+    if abort or pulses:
+        slots = timeline(program, latencies or latency)
+        if abort:
+            slot = source.pick(slots)
+            abort_at = source.between(slot.fetch, slot.last)
+        if pulses:
+            total = slots[-1].last
+            drawn = {source.between(1, total) for _ in range(source.between(1, 4))}
+            start_pulses = tuple(sorted(drawn))
+    return Surroundings(
+        latency, latencies, source.chance(odds.reset_before), keep, start_pulses, abort_at
+    )
+
+
+def _latency(source: Source, odds: Environment) -> tuple[int, tuple[int, ...]]:
+    """A fixed latency, and a series of one latency per request when it varies."""
+    draw = source.below(100)
+    if draw < odds.varying_latency:
+        count = source.between(2, 24)
+        most = source.pick((2, 4, 12, LONGEST_LATENCY))
+        return 8, tuple(source.between(1, most) for _ in range(count))
+    draw -= odds.varying_latency
+    if draw < odds.corner_latency:
+        return source.pick((1, 1, 2, 3, 63, LONGEST_LATENCY)), ()
+    draw -= odds.corner_latency
+    if draw < odds.random_latency:
+        return source.between(1, LONGEST_LATENCY), ()
+    return 8, ()

@@ -1,0 +1,117 @@
+"""Random legal instructions, one function an operation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from model.isa import SPAD_WORDS, Instruction, Op, amax, ld, mm, rq, sm, st, unpack, vadd
+from verif.stimulus.operands import Operands
+
+LONGEST_UNPACK = 455
+
+
+def load(o: Operands) -> Instruction:
+    """LD from anywhere in the external memory."""
+    n = o.length()
+    dst = o.place(n)
+    o.written.append((dst, n))
+    return ld(dst, o.external(n), n)
+
+
+def store(o: Operands) -> Instruction:
+    """ST of an earlier result."""
+    n = o.length()
+    return st(o.fed(n), o.external(n), n)
+
+
+def matmul(o: Operands) -> Instruction:
+    """MM of any shape, dense or strided."""
+    source = o.source
+    m, n, k = source.between(1, 4), source.between(1, 4), o.inner()
+    tb = source.bits(1)
+    first, second = o.fed(min(m * k, 256)), o.fed(min(k * n, 256))
+    overlay = source.below(10)
+    dst = first if overlay == 0 else second if overlay == 1 else o.place(m * n)
+    lda, ldb, ldc = o.stride(k), o.stride(k if tb else n), o.stride(n)
+    o.written.append((dst, m * n))
+    o.sums.append((dst, m * n))
+    return mm(dst, first, second, m, k, n, tb=tb, lda=lda, ldb=ldb, ldc=ldc)
+
+
+def requantize(o: Operands) -> Instruction:
+    """RQ, mostly of sums that an MM made."""
+    n = o.length()
+    src = o.fed(n, o.sums or None)
+    dst = o.target(n, src)
+    mantissa, shift = o.scale()
+    o.written.append((dst, n))
+    return rq(dst, src, n, mantissa, shift, relu=int(o.source.chance(30)))
+
+
+def softmax(o: Operands) -> Instruction:
+    """SM of a row."""
+    n = o.length()
+    src = o.fed(n)
+    dst = o.target(n, src)
+    o.written.append((dst, n))
+    return sm(dst, src, n)
+
+
+def add(o: Operands) -> Instruction:
+    """VADD of two earlier results, of one with itself, or of overlapping ones."""
+    n = o.length()
+    first = o.fed(n)
+    kind = o.source.below(8)
+    if kind == 0:
+        second = first
+    elif kind == 1:
+        second = min(SPAD_WORDS - n, first + o.source.below(n))
+    else:
+        second = o.fed(n)
+    dst = o.target(n, first, second)
+    o.written.append((dst, n))
+    return vadd(dst, first, second, n)
+
+
+def argmax(o: Operands) -> Instruction:
+    """AMAX, sometimes with its result inside its source."""
+    n = o.length()
+    src = o.fed(n)
+    dst = src + o.source.below(n) if o.source.chance(20) else o.place(1)
+    o.written.append((dst, 1))
+    return amax(dst, src, n)
+
+
+def expand(o: Operands) -> Instruction:
+    """UNPACK, shorter than other vectors because it makes eight words of one."""
+    n = max(1, o.length(LONGEST_UNPACK) // 4)
+    # A long result leaves room for its source at the ends only.
+    src = o.fed(n) if n < 128 else o.source.pick((0, SPAD_WORDS - n))
+    if o.source.chance(25):
+        dst = o.source.pick((src + n, src - 8 * n))
+        if not 0 <= dst <= SPAD_WORDS - 8 * n:
+            dst = o.apart(8 * n, n, src)
+    else:
+        dst = o.apart(8 * n, n, src)
+    o.written.append((dst, 8 * n))
+    return unpack(dst, src, n)
+
+
+MAKERS: dict[int, Callable[[Operands], Instruction]] = {
+    Op.LD: load,
+    Op.ST: store,
+    Op.MM: matmul,
+    Op.RQ: requantize,
+    Op.SM: softmax,
+    Op.VADD: add,
+    Op.AMAX: argmax,
+    Op.UNPACK: expand,
+}
+
+
+def random_instruction(o: Operands) -> Instruction:
+    """An instruction of an operation drawn by the profile's weights.
+
+    It is legal except when its operands crowd the scratchpad so that no legal place was found.
+    """
+    return MAKERS[o.source.weighted(o.profile.ops)](o)

@@ -1,0 +1,129 @@
+"""Random operands: lengths, scratchpad regions that feed each other, strides, scales."""
+
+from __future__ import annotations
+
+from model.isa import EXT_WORDS, MAX_LENGTH, SPAD_WORDS
+from verif.stimulus.profiles import Profile
+from verif.stimulus.source import Source
+
+CORNER_LENGTHS = ((6, 1), (4, 2), (3, 3), (3, 4), (2, 7), (2, 8), (2, 9), (2, 16), (1, 33), (1, 64))
+CORNER_STRIDES = (0, 1, 2, 3, 4, 5, 63, 64, 65, 100, 1024, 2047, 2048, 4094, 4095)
+CORNER_MANTISSAS = (0, 1, 2, 3, 1 << 22, (1 << 23) - 1, 1 << 23, (1 << 23) + 1, (1 << 24) - 1)
+CORNER_SHIFTS = (0, 1, 2, 22, 23, 24, 31, 32, 33, 46, 47, 48, 54, 55, 56, 62, 63)
+
+
+class Operands:
+    """Draws operands for one program and remembers the regions its instructions wrote."""
+
+    def __init__(self, source: Source, profile: Profile) -> None:
+        """Start with nothing written."""
+        self.source = source
+        self.profile = profile
+        self.written: list[tuple[int, int]] = []
+        self.sums: list[tuple[int, int]] = []
+
+    def corner(self) -> bool:
+        """Whether the next choice is taken from corner values."""
+        return self.source.chance(self.profile.corners)
+
+    def length(self, longest: int = MAX_LENGTH) -> int:
+        """A vector length of 1..longest."""
+        if self.corner():
+            value = self.source.weighted(CORNER_LENGTHS)
+        else:
+            value = self.source.between(1, self.source.weighted(self.profile.lengths))
+        return min(value, longest)
+
+    def place(self, length: int, limit: int = SPAD_WORDS) -> int:
+        """A base for ``length`` words below ``limit``; at either end more often than by chance."""
+        if self.corner():
+            return self.source.pick((0, limit - length))
+        return self.source.below(limit - length + 1)
+
+    def fed(self, length: int, regions: list[tuple[int, int]] | None = None) -> int:
+        """A source base: mostly where an earlier result lies, so that errors travel on."""
+        regions = self.written if regions is None else regions
+        if regions and self.source.chance(75):
+            base, size = regions[-1 - self.source.below(min(4, len(regions)))]
+            base += self.source.below(max(1, size - length + 1))
+            return min(base, SPAD_WORDS - length)
+        return self.place(length)
+
+    def target(self, length: int, *sources: int, in_place: bool = True) -> int:
+        """A destination for ``length`` words that is legal with the given source bases.
+
+        It is one of the sources, adjacent to the first one, or anywhere disjoint from all.
+        """
+        if in_place and self.source.chance(25):
+            base = self.source.pick(sources)
+            if all(base == other or abs(base - other) >= length for other in sources):
+                return base
+        if self.source.chance(20):
+            candidate = sources[0] + self.source.pick((length, -length))
+            if self._free(candidate, length, length, sources):
+                return candidate
+        base = self.apart(length, length, *sources)
+        if in_place and not self._free(base, length, length, sources):
+            return sources[0]
+        return base
+
+    def apart(self, length: int, source_length: int, *sources: int) -> int:
+        """A destination for ``length`` words disjoint from every source region."""
+        for _ in range(4):
+            candidate = self.place(length)
+            if self._free(candidate, length, source_length, sources):
+                return candidate
+        # Crowded: try the places that leave most room, then give up on legality (it will fault).
+        edges = [base + source_length for base in sources] + [base - length for base in sources]
+        for candidate in (0, SPAD_WORDS - length, *edges):
+            if self._free(candidate, length, source_length, sources):
+                return candidate
+        return self.place(length)
+
+    @staticmethod
+    def _free(base: int, length: int, source_length: int, sources: tuple[int, ...]) -> bool:
+        if base < 0 or base + length > SPAD_WORDS:
+            return False
+        for other in sources:
+            if base < other + source_length and other < base + length:
+                return False
+        return True
+
+    def external(self, length: int) -> int:
+        """An external base: mostly inside the memory, sometimes across or beyond its depth."""
+        depth = self.profile.depth
+        if length <= depth and not self.source.chance(6):
+            return self.place(length, depth)
+        if self.source.chance(40):
+            return EXT_WORDS - length
+        return min(EXT_WORDS - length, max(0, depth - self.source.below(length + 1)))
+
+    def inner(self) -> int:
+        """K of a matrix product, 1..64."""
+        if self.corner():
+            return self.source.pick((1, 1, 2, 3, 4, 5, 8, 63, 64))
+        return self.source.between(1, self.source.weighted(self.profile.inner))
+
+    def stride(self, dense: int) -> int:
+        """A stride: mostly the dense one; else beside it, or any, or a corner value."""
+        if not self.corner() and self.source.chance(70):
+            return dense
+        kind = self.source.below(3)
+        if kind == 0:
+            return max(0, dense + self.source.pick((-1, 1, 2)))
+        return self.source.pick(CORNER_STRIDES) if kind == 1 else self.source.bits(12)
+
+    def scale(self) -> tuple[int, int]:
+        """Mantissa and shift of RQ: useful ones for sums and for int8, ties, or any."""
+        source = self.source
+        if self.corner() and source.chance(50):
+            return source.pick(CORNER_MANTISSAS), source.pick(CORNER_SHIFTS)
+        kind = source.below(8)
+        if kind < 4:
+            # acc * m / 2**s stays around +-200 for |acc| between 2**7 and 2**21.
+            return (1 << 23) | source.bits(23), source.between(23, 37)
+        if kind < 7:
+            # A power of two a little below 2**s: products of small numbers hit ties.
+            bit = source.below(24)
+            return 1 << bit, min(63, bit + source.between(0, 4))
+        return source.bits(24), source.bits(6)

@@ -1,0 +1,135 @@
+"""Profiles of random programs: what is drawn how often."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from model.isa import Op
+
+Weights = tuple[tuple[int, int], ...]
+
+EVEN_OPS: Weights = (
+    (14, Op.LD),
+    (10, Op.ST),
+    (16, Op.MM),
+    (16, Op.RQ),
+    (10, Op.SM),
+    (14, Op.VADD),
+    (10, Op.AMAX),
+    (10, Op.UNPACK),
+)
+
+
+@dataclass(frozen=True)
+class Environment:
+    """How often, in percent, the surroundings of a program differ from the plain case."""
+
+    random_latency: int = 30
+    corner_latency: int = 10
+    varying_latency: int = 5
+    reset_before: int = 25
+    start_pulses: int = 15
+    abort: int = 6
+    keep_scratchpad: int = 40
+
+
+@dataclass(frozen=True)
+class Profile:
+    """One mix of random programs.
+
+    Attributes:
+        name: as given on the command line.
+        about: one line for listings.
+        instructions: least and most instructions before the final stores.
+        ops: (weight, op) pairs.
+        lengths: (weight, longest) pairs: a vector's length is uniform in 1..longest.
+        corners: percent of operand choices (base, length, stride, scale) taken from corner values.
+        inner: (weight, longest K) pairs of MM.
+        contents: (weight, index into contents.KINDS) pairs.
+        depth: external memory in words.
+        boundary: percent of instructions drawn around the limits of the fault rules.
+        raw: percent of instructions that are arbitrary words, or legal ones with bits flipped.
+        environment: latency, resets, start pulses.
+    """
+
+    name: str
+    about: str
+    instructions: tuple[int, int] = (7, 16)
+    ops: Weights = EVEN_OPS
+    lengths: Weights = ((6, 8), (3, 16), (1, 32))
+    corners: int = 10
+    inner: Weights = ((6, 6), (3, 16), (1, 32))
+    contents: Weights = ((2, 0), (5, 1), (2, 2), (2, 3), (3, 4), (1, 5), (1, 6), (1, 7))
+    depth: int = 1024
+    boundary: int = 0
+    raw: int = 0
+    environment: Environment = field(default_factory=Environment)
+
+
+PROFILES: dict[str, Profile] = {
+    profile.name: profile
+    for profile in (
+        Profile("typical", "short programs whose operations feed each other"),
+        Profile(
+            "corner",
+            "operands, lengths, strides, shifts and data at their corner values",
+            lengths=((8, 4), (3, 20), (1, 70)),
+            corners=70,
+            inner=((3, 3), (1, 64)),
+            contents=((1, 0), (1, 1), (4, 2), (2, 3), (1, 4), (4, 5), (2, 6), (4, 7)),
+            environment=Environment(corner_latency=40, varying_latency=15, abort=10),
+        ),
+        Profile(
+            "long",
+            "few instructions on vectors of hundreds to 4,095 words",
+            instructions=(3, 6),
+            lengths=((1, 255), (3, 900), (1, 4095)),
+            corners=10,
+            inner=((1, 64),),
+            depth=4096,
+            environment=Environment(start_pulses=10, abort=4),
+        ),
+        Profile(
+            "matrix",
+            "mostly matrix products, of every shape, stride and depth",
+            ops=((4, Op.LD), (2, Op.ST), (24, Op.MM), (6, Op.RQ), (1, Op.SM), (1, Op.VADD)),
+            corners=30,
+            inner=((3, 8), (3, 24), (3, 64)),
+            contents=((2, 0), (4, 1), (4, 2), (1, 3), (1, 5), (1, 6), (3, 7)),
+        ),
+        Profile(
+            "faults",
+            "instructions on both sides of every limit of the fault rules",
+            instructions=(4, 12),
+            corners=25,
+            boundary=30,
+            environment=Environment(keep_scratchpad=60, abort=3),
+        ),
+        Profile(
+            "raw",
+            "arbitrary 128-bit words, and legal instructions with bits flipped",
+            instructions=(3, 8),
+            corners=25,
+            raw=70,
+            environment=Environment(keep_scratchpad=60, abort=3),
+        ),
+    )
+}
+
+
+class UnknownProfileError(ValueError):
+    """A profile name that does not exist."""
+
+
+def profile_named(name: str) -> Profile:
+    """The profile called ``name``.
+
+    Raises:
+        UnknownProfileError: there is none; the message lists those that exist.
+    """
+    try:
+        return PROFILES[name]
+    except KeyError:
+        raise UnknownProfileError(
+            f"no random profile {name!r}; there are {', '.join(PROFILES)}"
+        ) from None

@@ -1,0 +1,89 @@
+"""Constrained-random programs: item ``index`` of (seed, profile), independent of all others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from model.isa import SPAD_WORDS, encode, st
+from verif.agents.control.program_item import ProgramItem
+from verif.stimulus.contents import random_words
+from verif.stimulus.environment import SERIES, random_surroundings
+from verif.stimulus.instructions import random_instruction
+from verif.stimulus.operands import Operands
+from verif.stimulus.profiles import Profile, profile_named
+from verif.stimulus.provoke import boundary_instruction, raw_word
+from verif.stimulus.source import Source
+
+LONGEST_FINAL_STORE = 64
+
+
+def random_item(seed: int, profile: str, index: int) -> ProgramItem:
+    """Program ``index`` of the series that ``seed`` and ``profile`` name.
+
+    An item without a scratchpad image runs on what the programs before it left; the rerun command
+    starts at the last multiple of ``SERIES``, which always brings an image.
+
+    Raises:
+        UnknownProfileError: there is no such profile.
+    """
+    chosen = profile_named(profile)
+    source = Source(seed, profile, index)
+    program = _program(source, chosen)
+    around = random_surroundings(source, chosen.environment, program, index)
+    size = chosen.depth if around.keep_scratchpad else chosen.depth + SPAD_WORDS
+    contents = random_words(source, size, chosen.contents)
+    first = index - index % SERIES if around.keep_scratchpad else index
+    return ProgramItem(
+        name=f"{profile}-{seed}-{index}",
+        program=program,
+        image=contents[: chosen.depth],
+        spad=None if around.keep_scratchpad else contents[chosen.depth :],
+        latency=around.latency,
+        latencies=around.latencies,
+        depth=chosen.depth,
+        reset_before=around.reset_before,
+        start_pulses=around.start_pulses,
+        abort_at=around.abort_at,
+        provenance=f"random profile={profile} seed={seed} index={index}",
+        rerun=f"make random PROFILE={profile} SEED={seed} FIRST={first} N={index - first + 1}",
+    )
+
+
+def random_items(seed: int, profile: str, count: int, first: int = 0) -> Iterator[ProgramItem]:
+    """Programs ``first`` to ``first + count - 1`` of a series."""
+    for index in range(first, first + count):
+        yield random_item(seed, profile, index)
+
+
+def _program(source: Source, profile: Profile) -> list[int]:
+    """Random instructions, then stores of the last results, then a HALT most of the time."""
+    operands = Operands(source, profile)
+    program = []
+    for _ in range(source.between(*profile.instructions)):
+        draw = source.below(100)
+        if draw < profile.boundary:
+            program.append(encode(boundary_instruction(operands)))
+        elif draw < profile.boundary + profile.raw:
+            program.append(raw_word(operands))
+        else:
+            program.append(encode(random_instruction(operands)))
+    program += _final_stores(source, operands, profile.depth)
+    if not source.chance(5):
+        # Anything may stand in a HALT's other fields and behind it.
+        program.append(source.bits(124) if source.chance(20) else 0)
+        if source.chance(20):
+            program.append(encode(random_instruction(operands)))
+    return program
+
+
+def _final_stores(source: Source, operands: Operands, depth: int) -> list[int]:
+    """Stores of up to four late results, side by side in the external memory."""
+    stores = []
+    results = list(dict.fromkeys(reversed(operands.written)))[: source.between(2, 4)]
+    sizes = [min(size, LONGEST_FINAL_STORE) for _, size in results]
+    address = source.below(depth - sum(sizes) + 1)
+    for (base, _), size in zip(results, sizes, strict=True):
+        if base + size <= SPAD_WORDS:
+            stores.append(encode(st(base, address, size)))
+        address += size
+    return stores

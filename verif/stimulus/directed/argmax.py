@@ -111,11 +111,11 @@ def amax_result_in_source() -> ProgramItem:
 
 @directed(FAMILY)
 def amax_maximum_length() -> ProgramItem:
-    """4,095 words, the maximum last, then in the middle, then nowhere above the rest."""
+    """4,095 and 300 words: the maximum last, then nowhere above the rest."""
     b = Builder("amax_maximum_length").spad(0, words([-5] * SPAD_WORDS))
-    b.spad(SPAD_WORDS - 1, words([-4])).spad(2000, words([-5]))
-    b.add(amax(0, 1, 4095), amax(1, 0, 4095))
-    return b.keep(0, 3).item()
+    b.spad(SPAD_WORDS - 1, words([-4])).spad(2250, words([-3]))
+    b.add(amax(0, 1, 4095), amax(1, 2251, 1800), amax(2, 0, 2000), amax(3, 2000, 300))
+    return b.keep(0, 4).item()
 
 
 @directed(FAMILY)

@@ -24,13 +24,14 @@ def ld_st_length_one() -> ProgramItem:
 
 @directed(FAMILY)
 def ld_st_lengths() -> ProgramItem:
-    """LD and ST of every length from 2 to 20, each to a place of its own."""
-    b = Builder("ld_st_lengths").ext(0, pattern(256, salt=2))
+    """LD and ST of every length from 2 to 20, and of 300, each to a place of its own."""
+    b = Builder("ld_st_lengths").ext(0, pattern(512, salt=2))
     source = 0
     for length in range(2, 21):
         b.add(ld(100 + source, source, length))
         source += length
-    b.keep(100, source)
+    b.add(ld(1000, source, 300))
+    b.keep(100, source).keep(1000, 300)
     for length in range(2, 21):
         b.keep(90 + length, length)
     return b.item()
@@ -78,7 +79,7 @@ def ext_beyond_depth() -> ProgramItem:
     """Past the memory's depth reads give zero and writes are dropped, also within one burst."""
     b = Builder("ext_beyond_depth").ext(0, pattern(1024, salt=6))
     b.add(ld(0, 1016, 16), st(50, 1020, 8), ld(20, 1016, 16), ld(40, 40000, 4))
-    b.add(st(0, 0, 44))
+    b.add(st(60, 40000, 4), st(0, 0, 44))
     return b.item(depth=1024)
 
 

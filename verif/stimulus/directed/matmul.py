@@ -154,6 +154,7 @@ def mm_result_over_operands() -> ProgramItem:
     b.add(mm(0, 0, 50, 4, 4, 4, ldb=4)).keep(0, 20)
     b.add(mm(110, 100, 110, 4, 5, 3, tb=1, ldb=5)).keep(100, 30)
     b.add(mm(200, 200, 200, 4, 4, 4, ldb=4)).keep(200, 20)
+    b.add(mm(352, 330, 350, 2, 5, 2, tb=1, ldb=5)).keep(350, 10)
     b.add(mm(303, 300, 300, 2, 8, 4, tb=1, ldb=8)).keep(300, 20)
     return b.item()
 
@@ -202,10 +203,11 @@ def mm_unit_vectors() -> ProgramItem:
 
 @directed(FAMILY)
 def mm_last_words() -> ProgramItem:
-    """Operands and results whose last word is the last of the scratchpad."""
+    """Operands and results that start at word 0 or end at the last word of the scratchpad."""
     b = Builder("mm_last_words").spad(0, junk_int8(_series(SPAD_WORDS, 87)))
     b.add(mm(C, SPAD_WORDS - 16, SPAD_WORDS - 16, 4, 4, 4, ldb=4)).keep(C, 16)
     b.add(mm(SPAD_WORDS - 16, A, B, 4, 4, 4, ldb=4)).keep(SPAD_WORDS - 16, 16)
+    b.add(mm(C, 64, 0, 4, 4, 4, ldb=4), mm(C + 16, 0, 64, 4, 4, 4, ldb=4)).keep(C, 32)
     b.add(mm(0, SPAD_WORDS - 1, SPAD_WORDS - 1, 1, 1, 1)).keep(0, 1)
     b.add(mm(SPAD_WORDS - 1, A, B, 1, 1, 1)).keep(SPAD_WORDS - 1, 1)
     return b.item()

@@ -140,10 +140,10 @@ def rq_operand_placement() -> ProgramItem:
 
 @directed(FAMILY)
 def rq_lengths() -> ProgramItem:
-    """Every length from 1 to 20, and the words behind each result untouched."""
+    """Every length from 1 to 20, and 300, and the words behind each result untouched."""
     b = Builder("rq_lengths")
     dst = 1000
-    for length in range(1, 21):
+    for length in (*range(1, 21), 300):
         b.add(rq(dst, length, length, 1 << 22, 46))
         dst += length + 1
     return b.keep(1000, dst - 1000).item()

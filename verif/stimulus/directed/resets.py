@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from model.isa import Instruction, Op, encode, ld, mm, rq, sm, st, unpack, vadd
+from model.isa import Instruction, Op, encode, halt, ld, mm, rq, sm, st, unpack, vadd
 from verif.agents.control.program_item import ProgramItem
 from verif.stimulus.builder import Builder
 from verif.stimulus.data import pattern
@@ -82,6 +82,21 @@ def reset_with_responses_in_flight() -> list[ProgramItem]:
             b.ext(0, pattern(80, salt=latency + after))
             b.add(ld(500, 0, 40), ld(600, 30, 50)).keep(495, 160)
             items.append(b.item(abort_at=2 + after, latency=latency))
+    return items
+
+
+@directed(FAMILY)
+def reset_in_last_cycles() -> list[ProgramItem]:
+    """Reset, or a start pulse, in the FETCH and the ISSUE of a HALT and of a fault."""
+    items = []
+    for name, last in (("halt", halt()), ("fault", Instruction(11))):
+        ending = timeline([encode(st(0, 0, 3)), encode(last)], 8)[-1]
+        for phase, cycle in (("fetch", ending.fetch), ("issue", ending.last)):
+            for variant in ("reset", "start"):
+                b = Builder(f"reset_in_last_cycles/{name}_{phase}_{variant}").add(st(0, 0, 3), last)
+                abort = cycle if variant == "reset" else None
+                pulses = (cycle,) if variant == "start" else ()
+                items.append(b.item(abort_at=abort, start_pulses=pulses))
     return items
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from model.isa import SPAD_WORDS, vadd
 from verif.agents.control.program_item import ProgramItem
 from verif.stimulus.builder import Builder
-from verif.stimulus.data import INT8_CORNERS, junk_int8, pattern
+from verif.stimulus.data import INT8_CORNERS, junk_int8, pattern, words
 from verif.stimulus.registry import directed
 
 FAMILY = "vector_add"
@@ -79,10 +79,10 @@ def vadd_operand_placement() -> ProgramItem:
 
 @directed(FAMILY)
 def vadd_lengths() -> ProgramItem:
-    """Every length from 1 to 20, and the words behind each result untouched."""
+    """Every length from 1 to 20, and 300, and the words behind each result untouched."""
     b = Builder("vadd_lengths")
     dst = 1000
-    for length in range(1, 21):
+    for length in (*range(1, 21), 300):
         b.add(vadd(dst, length, 500 + 2 * length, length))
         dst += length + 1
     return b.keep(1000, dst - 1000).item()
@@ -97,8 +97,9 @@ def vadd_maximum_length() -> ProgramItem:
 
 @directed(FAMILY)
 def vadd_last_word() -> ProgramItem:
-    """Either operand, and the result, ending at the last word."""
-    b = Builder("vadd_last_word")
+    """Either operand, and the result, starting at word 0 and ending at the last word."""
+    b = Builder("vadd_last_word").spad(120, words(range(-5, 6)))
+    b.add(vadd(200, 0, 20, 9), vadd(220, 20, 0, 9)).keep(200, 29)
     b.add(vadd(0, SPAD_WORDS - 9, 20, 9), vadd(40, 60, SPAD_WORDS - 7, 7))
     b.add(vadd(SPAD_WORDS - 1, 80, 90, 1), vadd(SPAD_WORDS - 12, 100, 120, 11))
     return b.keep(0, 9).keep(40, 7).keep(SPAD_WORDS - 12, 12).item()

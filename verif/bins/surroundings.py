@@ -1,0 +1,97 @@
+"""Bins of what happens around a program: latency, restarts, start pulses, resets, its end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from model.isa import FaultCode, Op, decode
+from model.machine import RunResult
+from model.timing import OVERHEAD
+from verif.agents.control.program_item import ProgramItem
+from verif.bins.fields import Hit
+from verif.stimulus.timeline import Slot, slot_at, timeline
+
+
+def surroundings_hits(
+    item: ProgramItem, result: RunResult, previous: RunResult | None
+) -> Iterator[Hit]:
+    """Bins of ``item`` with the outcome ``result``, played after ``previous`` (None: first)."""
+    yield "program_end", _end(item, result)
+    yield "program_length", length_class(len(item.program))
+    yield "scratchpad", "kept" if item.spad is None else "loaded"
+    if previous is not None:
+        ended = "halt" if previous.fault == FaultCode.NONE else "fault"
+        yield "start_after", f"{'reset' if item.reset_before else 'start'}_after_{ended}"
+    latency = latency_class(item)
+    for burst in result.bursts:
+        if burst.kind == "read":
+            yield "latency", f"{latency}/{_burst_class(item, burst.length)}"
+    if item.start_pulses or item.abort_at is not None:
+        yield from _timed_hits(item)
+
+
+def _end(item: ProgramItem, result: RunResult) -> str:
+    if result.fault != FaultCode.NONE:
+        return "fault"
+    return "halt" if len(result.retires) < len(item.program) else "past_the_end"
+
+
+def length_class(words: int) -> str:
+    """Class of a program's length in words."""
+    if words <= 1:
+        return ("empty", "one")[words]
+    return "short" if words < 64 else "medium" if words < 1024 else "long"
+
+
+def latency_class(item: ProgramItem) -> str:
+    """Class of an item's read latency."""
+    if item.latencies:
+        return "varying"
+    if item.latency <= 2 or item.latency in (8, 63, 64):
+        return str(item.latency)
+    return "3_7" if item.latency < 8 else "9_62"
+
+
+def _burst_class(item: ProgramItem, length: int) -> str:
+    if length == 1:
+        return "one"
+    if item.latencies:
+        return "several"
+    return "within_latency" if length <= item.latency else "beyond_latency"
+
+
+def _timed_hits(item: ProgramItem) -> Iterator[Hit]:
+    slots = timeline(item.program, item.read_latency)
+    for cycle in item.start_pulses:
+        slot = slot_at(slots, cycle)
+        if slot is not None:
+            yield "start_pulse", f"{operation(slot.op)}/{slot.phase(cycle)}"
+    if item.abort_at is not None:
+        slot = slot_at(slots, item.abort_at)
+        if slot is not None:
+            yield "reset_point", f"{operation(slot.op)}/{slot.phase(item.abort_at)}"
+            if slot.op == Op.LD and slot.busy:
+                yield "reset_in_flight", _in_flight(item, slots, slot)
+
+
+def operation(op: int) -> str:
+    """Name of an operation code, also of an undefined one."""
+    return Op(op).name if op <= Op.UNPACK else "undefined"
+
+
+def _in_flight(item: ProgramItem, slots: Sequence[Slot], slot: Slot) -> str:
+    """What the read port is doing when an LD is reset in cycle ``item.abort_at``."""
+    length = decode(item.program[slot.pc]).c
+    made = sum(decode(item.program[s.pc]).c for s in slots[: slot.pc] if s.op == Op.LD)
+    into = item.abort_at - slot.fetch - OVERHEAD if item.abort_at is not None else 0
+    asked = max(0, min(length, into + 1))
+    answered = 0
+    due = -1
+    for i in range(asked):
+        latencies = item.latencies
+        delay = latencies[(made + i) % len(latencies)] if latencies else item.latency
+        due = max(due + 1, i + delay)
+        answered += due <= into
+    if asked == answered:
+        return "none" if asked else "before_first_request"
+    return "requests_and_responses" if asked < length else "responses_only"

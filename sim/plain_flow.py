@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 import subprocess
 import time
@@ -15,10 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from model.machine import DEFAULT_DEPTH, Machine
+from sim.builds import BUILD, ROOT, RTL, rtl_sources, tool_environment
 
-ROOT = Path(__file__).resolve().parent.parent
 TESTBENCH = ROOT / "sim" / "plain_tb" / "plain_tb.sv"
-RTL = ROOT / "hw" / "rtl"
 MAX_PROGRAM_WORDS = 4096
 
 # The same optimization as the pyuvm flow's builds. The wheel's makefile leaves out what --timing
@@ -95,17 +93,17 @@ def build(sim: str) -> list[str]:
     Raises:
         PlainFlowError: the compiler's output, when it fails.
     """
-    sources = [RTL / name for name in (RTL / "ga2.f").read_text().split()] + [TESTBENCH]
+    sources = [*rtl_sources(RTL), TESTBENCH]
     options = VERILATOR_OPTIONS if sim == "verilator" else ICARUS_OPTIONS
     key = hashlib.sha256(" ".join(options).encode())
     for source in sources:
         key.update(source.read_bytes())
-    folder = ROOT / "build" / f"plain-{sim}-{key.hexdigest()[:12]}"
+    folder = BUILD / f"plain-{sim}-{key.hexdigest()[:12]}"
     binary = folder / ("plain" if sim == "verilator" else "plain.vvp")
     if not binary.exists():
         folder.mkdir(parents=True, exist_ok=True)
         command = _compile_command(sim, options, folder, binary, [str(s) for s in sources])
-        done = subprocess.run(command, capture_output=True, text=True, env=_environment())
+        done = subprocess.run(command, capture_output=True, text=True, env=tool_environment())
         if done.returncode:
             raise PlainFlowError(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
     return [str(binary)] if sim == "verilator" else ["vvp", "-n", str(binary)]
@@ -124,7 +122,7 @@ def run(command: Sequence[str], job: Path) -> PlainRun:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        env=_environment(),
+        env=tool_environment(),
     )
     assert process.stdout is not None
     with process:
@@ -152,9 +150,3 @@ def _compile_command(
         return ["iverilog", *options, "-s", "plain_tb", "-o", str(binary), *sources]
     where = ["-Mdir", str(folder), "-o", binary.name, "--top-module", "plain_tb"]
     return ["verilator", *options, "-Wall", *where, *sources]
-
-
-def _environment() -> dict[str, str]:
-    """Put the project's own tools where the Makefile would."""
-    path = f"{ROOT / 'sim'}{os.pathsep}{os.environ['PATH']}{os.pathsep}{ROOT / '.tools' / 'bin'}"
-    return {**os.environ, "PATH": path}

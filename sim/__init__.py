@@ -1,0 +1,1 @@
+"""Everything outside the simulator: set-up, building, launching, command-line front ends."""

@@ -1,0 +1,112 @@
+"""Run one program on the model and on the RTL and compare (``make run PROGRAM=...``)."""
+
+from __future__ import annotations
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from model.assembler import disassemble
+from model.errors import check_int
+from model.isa import EXT_WORDS, FaultCode
+from model.machine import DEFAULT_DEPTH, Machine, RunResult
+from model.timing import DEFAULT_LATENCY, OVERHEAD, unit_of
+from sim.cli import Parser, add_simulator_options, integer, run
+from sim.decode_report import verdict
+from sim.failures import print_failures
+from sim.launch import final_memory, play
+from sim.program_file import read_image, read_program, write_image
+from verif.agents.control.program_item import MAX_LATENCY, ProgramItem
+from verif.job import Job
+from verif.result import ProgramResult
+
+
+def main() -> int:
+    """Assemble, run, compare, print; return 0 when model and RTL agree, also on a fault."""
+    parser = Parser(prog="run", description=__doc__)
+    add_simulator_options(parser)
+    parser.add_argument("--program", required=True, metavar="FILE", help=".asm or .hex")
+    parser.add_argument("--ext", default="", metavar="FILE", help="initial external memory, .hex")
+    parser.add_argument("--out", default="", metavar="FILE", help="final external memory, .hex")
+    parser.add_argument("--depth", type=integer, default=DEFAULT_DEPTH)
+    parser.add_argument("--latency", type=integer, default=DEFAULT_LATENCY)
+    args = parser.parse_args()
+    check_int("depth", args.depth, 1, EXT_WORDS)
+    check_int("lat", args.latency, 1, MAX_LATENCY)
+    program = read_program(args.program)
+    image = read_image(args.ext, args.depth) if args.ext else np.zeros(0, dtype=np.uint32)
+
+    console = Console(highlight=False)
+    expected = Machine(args.depth).run(program, image, args.latency)
+    item = ProgramItem(
+        name=args.program,
+        program=program,
+        image=image,
+        latency=args.latency,
+        depth=args.depth,
+    )
+    job = Job("items", {"keep_retires": True, "keep_memory": True}, [item])
+    played = play(console, args.sim, job, waves=args.waves, quiet=True)
+    result = played.results[0] if played.results else ProgramResult(args.program)
+    print_instructions(console, program, expected, result)
+    print_counters(console, expected, result)
+    print_fault(console, program, expected)
+    print_failures(console, [result])
+    if args.out:
+        write_image(args.out, final_memory(played, args.depth))
+    passed = played.ok and result.passed
+    console.print(
+        f"{verdict(passed)}  {args.program} on {args.sim}: model and RTL "
+        f"{'agree' if passed else 'differ'} ({result.comparisons:,} comparisons)",
+        soft_wrap=True,
+    )
+    return 0 if passed else 1
+
+
+def print_instructions(
+    console: Console, program: list[int], expected: RunResult, result: ProgramResult
+) -> None:
+    """Print what was executed: pc, cycles on the RTL (FETCH and ISSUE included), unit, text.
+
+    Where the model expected another number of cycles, it follows in brackets.
+    """
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for name, justify in (("pc", "right"), ("cycles", "right"), ("unit", "left")):
+        table.add_column(name, justify="right" if justify == "right" else "left")
+    table.add_column("instruction", overflow="fold")
+    observed = result.retires or []
+    for index, record in enumerate(expected.retires):
+        model = OVERHEAD + record.busy
+        rtl = OVERHEAD + observed[index][3] if index < len(observed) else None
+        cycles = str(model) if rtl == model else f"{'-' if rtl is None else rtl} ({model})"
+        unit = "fault" if record.fault else unit_of(record.op)
+        table.add_row(str(record.pc), cycles, unit, disassemble(program[record.pc]))
+    if not expected.fault:
+        end = len(expected.retires)
+        table.add_row(str(end), str(OVERHEAD), "-", "HALT")
+    console.print(table)
+
+
+def print_counters(console: Console, expected: RunResult, result: ProgramResult) -> None:
+    """Print the five counters, and the model's where it disagrees."""
+    parts = []
+    for name, model in vars(expected.counters).items():
+        rtl = result.counters.get(name)
+        parts.append(f"{name} {rtl if rtl is not None else '-'}")
+        if rtl != model:
+            parts[-1] += f" (model {model})"
+    console.print("counters: " + ", ".join(parts), soft_wrap=True)
+
+
+def print_fault(console: Console, program: list[int], expected: RunResult) -> None:
+    """Print the fault that ended the program, if one did."""
+    if expected.fault != FaultCode.NONE:
+        console.print(
+            f"fault: code {int(expected.fault)} ({expected.fault.name}) at pc {expected.fault_pc}: "
+            f"{disassemble(program[expected.fault_pc])}",
+            soft_wrap=True,
+        )
+
+
+if __name__ == "__main__":
+    run("run", main)

@@ -1,0 +1,1 @@
+"""Verification of GA-2: testbench in HDL, pyuvm components, stimulus, tests."""

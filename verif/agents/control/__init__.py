@@ -1,0 +1,1 @@
+"""Control agent: loads a program, starts it, waits for its end, samples what it left."""

@@ -1,0 +1,110 @@
+"""Control driver: loads a program, starts it, waits for its end. Wakes a handful of times each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cocotb
+from cocotb.triggers import First, RisingEdge, Timer
+from pyuvm import ConfigDB, uvm_analysis_port, uvm_driver
+
+from verif.agents.control.load_file import write_load_file
+from verif.agents.control.program_item import ProgramItem
+from verif.env.config import EnvConfig
+
+RESET_CYCLES = 2
+
+
+class LoadError(RuntimeError):
+    """The HDL testbench did not take the load file."""
+
+
+class ControlDriver(uvm_driver):
+    """Drives ``clk_enable``, ``load_req``, ``rst`` and ``start``.
+
+    Everything is driven on the falling edge of the clock, which lives in the HDL: the driver knows
+    its period and never waits for clock edges. ``started`` announces each item before it is
+    loaded, once, also when the item is aborted and run again.
+    """
+
+    def build_phase(self) -> None:
+        """Create the port; fetch the configuration."""
+        self.started = uvm_analysis_port("started", self)
+        self.config: EnvConfig = ConfigDB().get(self, "", "config")
+        self.dut: Any = cocotb.top
+
+    async def run_phase(self) -> None:
+        """Play items for ever."""
+        await self.power_up()
+        while True:
+            transaction = await self.seq_item_port.get_next_item()
+            await self.play(transaction.item)
+            self.seq_item_port.item_done()
+
+    async def power_up(self) -> None:
+        """Start the clock, so that it falls at even multiples of half a period, and reset."""
+        self.dut.clk_enable.value = 1
+        await self.cycles(1)
+        self.config.probed = bool(self.dut.probed.value)
+        await self.reset()
+
+    async def cycles(self, count: int) -> None:
+        """Wait from one falling edge to the one ``count`` cycles later."""
+        if count > 0:
+            await Timer(count * self.config.period, unit="ns")
+
+    async def reset(self) -> None:
+        """Assert reset for ``RESET_CYCLES`` cycles."""
+        self.dut.rst.value = 1
+        await self.cycles(RESET_CYCLES)
+        self.dut.rst.value = 0
+
+    async def play(self, item: ProgramItem) -> None:
+        """Run one item to its end, with what it asks for before, during and after."""
+        if item.reset_before:
+            await self.reset()
+        self.started.write(item)
+        if item.abort_at is not None:
+            await self.load_and_start(item)
+            await self.cycles(item.abort_at - 1)
+            await self.reset()
+            self.started.write(item)
+        await self.load_and_start(item)
+        await self.pulse_start(item)
+        if not self.dut.done.value:
+            await RisingEdge(self.dut.done)
+        # Back to the falling edge; by then the monitor has published what it saw.
+        await Timer(self.config.period // 2, unit="ns")
+        if self.dut.hang.value:
+            await self.reset()
+        await self.cycles(item.idle_after)
+
+    async def load_and_start(self, item: ProgramItem) -> None:
+        """Load and raise ``start`` for one cycle; returns in the middle of cycle 1."""
+        self.config.depth = item.depth
+        write_load_file(self.config.folder, item, self.config.scratchpad_for(item))
+        request = not self.dut.load_req.value
+        self.dut.load_req.value = request
+        self.dut.start.value = 1
+        await self.cycles(1)
+        self.dut.start.value = 0
+        if self.dut.load_ack.value != request:
+            raise LoadError(f"item {item.name!r}: the testbench top did not load it")
+
+    async def pulse_start(self, item: ProgramItem) -> None:
+        """Raise ``start`` in the cycles the item asks for, as long as the program runs."""
+        now = 1
+        for cycle in sorted(set(item.start_pulses)):
+            if cycle > now:
+                ended = RisingEdge(self.dut.done)
+                reached = Timer((cycle - now) * self.config.period, unit="ns")
+                if await First(ended, reached) is ended:
+                    return
+                now = cycle
+            # A start after the end is a new program, not one to be ignored.
+            if self.dut.halted.value:
+                return
+            self.dut.start.value = 1
+            await self.cycles(1)
+            self.dut.start.value = 0
+            now += 1

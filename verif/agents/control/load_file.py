@@ -1,0 +1,43 @@
+"""The file that hands a program to the HDL testbench (read by ``ga2_tb`` on ``load_req``)."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+
+from verif.agents.control.cycle_budget import cycle_budget
+from verif.agents.control.program_item import ProgramItem, Words
+
+LOAD_SPAD = 1
+REACTIVE = 2
+HEADER_WORDS = 8
+
+
+def load_file_bytes(item: ProgramItem, spad: Words | None) -> bytes:
+    """Contents of the load file, all words big-endian.
+
+    Header of eight words (program length, depth, latency, cycle limit, flags, three zeros), the
+    128-bit program words, ``depth`` words of external memory, and the scratchpad when given.
+    """
+    limit = item.cycle_limit
+    if limit is None:
+        limit = cycle_budget(item.program, max((item.latency, *item.latencies)))
+    flags = (LOAD_SPAD if spad is not None else 0) | (REACTIVE if item.reactive else 0)
+    header = np.zeros(HEADER_WORDS, dtype=">u4")
+    header[:5] = (len(item.program), item.depth, item.latency, limit, flags)
+    memory = np.zeros(item.depth, dtype=">u4")
+    memory[: item.image.size] = item.image
+    parts = [header.tobytes(), *(word.to_bytes(16, "big") for word in item.program)]
+    parts.append(memory.tobytes())
+    if spad is not None:
+        parts.append(spad.astype(">u4").tobytes())
+    return b"".join(parts)
+
+
+def write_load_file(folder: Path, item: ProgramItem, spad: Words | None) -> None:
+    """Write ``load.bin`` for ``item`` into the simulator's working directory."""
+    # os-level: this runs once a program, and pathlib costs more than the write.
+    with open(os.path.join(folder, "load.bin"), "wb") as file:
+        file.write(load_file_bytes(item, spad))

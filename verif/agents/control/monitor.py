@@ -1,0 +1,81 @@
+"""Control monitor: samples pins and collects the HDL testbench's files when a program ends."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cocotb
+from cocotb.triggers import RisingEdge
+from pyuvm import ConfigDB, uvm_analysis_port, uvm_monitor
+
+from model.timing import Counters
+from verif.agents.control.observation import (
+    Observation,
+    ProtocolErrors,
+    read_memory,
+    read_retires,
+    read_writes,
+)
+from verif.env.config import EnvConfig
+
+COUNTERS = ("cyc_total", "cyc_mm", "cyc_dma", "cyc_vec", "n_inst")
+
+
+class ControlMonitor(uvm_monitor):
+    """Publishes an ``Observation`` on ``ap`` whenever ``done`` rises."""
+
+    def build_phase(self) -> None:
+        """Create the port; fetch the configuration."""
+        self.ap = uvm_analysis_port("ap", self)
+        self.config: EnvConfig = ConfigDB().get(self, "", "config")
+        self.dut: Any = cocotb.top
+
+    async def run_phase(self) -> None:
+        """Wake at the end of every program."""
+        done = RisingEdge(self.dut.done)
+        while True:
+            await done
+            self.ap.write(self.observe())
+
+    @property
+    def idle(self) -> bool:
+        """No program is running."""
+        return not self.dut.running.value
+
+    def observe(self) -> Observation:
+        """Sample everything the finished program left."""
+        dut, folder = self.dut, self.config.folder
+        counters = [self.sample(getattr(dut, name)) for name in COUNTERS]
+        known = [value for value in counters if value is not None]
+        memory, unknown = read_memory(folder, self.config.depth)
+        return Observation(
+            hung=bool(dut.hang.value),
+            counters=Counters(*known) if len(known) == len(counters) else None,
+            fault=self.sample(dut.fault),
+            fault_code=self.sample(dut.fault_code),
+            fault_pc=self.sample(dut.fault_pc),
+            memory=memory,
+            unknown=unknown,
+            writes=read_writes(folder),
+            retires=read_retires(folder) if self.config.probed else None,
+            protocol=self.protocol(),
+        )
+
+    def protocol(self) -> ProtocolErrors:
+        """Read the protocol checker; the details only when there is an error."""
+        dut = self.dut
+        count = int(dut.errors.value)
+        if not count:
+            return ProtocolErrors(0, 0, 0, 0)
+        return ProtocolErrors(
+            count,
+            int(dut.error_mask.value),
+            int(dut.first_error.value),
+            int(dut.first_cycle.value),
+        )
+
+    @staticmethod
+    def sample(handle: Any) -> int | None:
+        """Value of a signal, None when a bit of it is unknown."""
+        value = handle.value
+        return int(value) if value.is_resolvable else None

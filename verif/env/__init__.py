@@ -1,0 +1,1 @@
+"""Environment: configuration, predictor, scoreboard, and how they are connected."""

@@ -1,0 +1,45 @@
+"""Step-and-compare: the first instruction that went wrong, with the values it worked on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from model.isa import Instruction
+from model.machine import Machine
+from verif.env.predictor import Prediction
+from verif.result import Mismatch
+
+# Retire records and the write log say which instruction; other mismatches are its consequences.
+DECISIVE = ("retire", "traffic", "fault", "memory")
+
+
+def first_divergence(prediction: Prediction, mismatches: Sequence[Mismatch]) -> str:
+    """Describe the earliest instruction that any mismatch names; empty when none does."""
+    named = [m for m in mismatches if m.kind in DECISIVE and m.pc is not None and m.instruction]
+    if not named:
+        return ""
+    first = min(named, key=lambda m: (m.pc, DECISIVE.index(m.kind)))
+    assert first.pc is not None
+    text = f"pc {first.pc} `{first.instruction}`: expected {first.expected}, got {first.got}"
+    values = operand_values(prediction, first.pc)
+    return text + (f"; operands {values}" if values else "")
+
+
+def operand_values(prediction: Prediction, pc: int) -> str:
+    """Values that the instruction at ``pc`` reads, by the model, as text."""
+    machine = Machine(prediction.item.depth)
+    machine.spad[:] = prediction.spad_before
+    texts: list[str] = []
+
+    def stop_at(at: int, instr: Instruction) -> None:
+        if at == pc:
+            for name, values in machine.operands(instr).items():
+                shown = np.array2string(values, threshold=32, separator=",", max_line_width=1000)
+                texts.append(f"{name}={' '.join(shown.split())}")
+
+    # No jumps: the program up to and with this instruction is all that comes before it.
+    item = prediction.item
+    machine.run(item.program[: pc + 1], item.image, item.read_latency, stop_at)
+    return " ".join(texts)

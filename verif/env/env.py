@@ -1,0 +1,41 @@
+"""Environment: agents, predictor, scoreboard, result log, and their connections."""
+
+from __future__ import annotations
+
+from pyuvm import uvm_env
+
+from verif.agents.control.agent import ControlAgent
+from verif.agents.memory.agent import MemoryAgent
+from verif.env.analysis_input import AnalysisInput
+from verif.env.predictor import Predictor
+from verif.env.result_log import ResultLog
+from verif.env.scoreboard import Scoreboard
+
+
+class Ga2Env(uvm_env):
+    """The components are made by the factory, so a test can replace any of them."""
+
+    def build_phase(self) -> None:
+        """Create the components."""
+        self.control = ControlAgent.create("control", self)
+        self.memory = MemoryAgent.create("memory", self)
+        self.predictor = Predictor.create("predictor", self)
+        self.scoreboard = Scoreboard.create("scoreboard", self)
+        self.result_log = ResultLog.create("result_log", self)
+
+    def connect_phase(self) -> None:
+        """Connect what announces, predicts, watches and judges."""
+        started = self.control.driver.started
+        # The memory driver forgets the last program before the predictor takes the next.
+        self.reads = AnalysisInput("reads", self, self.memory.driver.accept)
+        started.connect(self.reads)
+        started.connect(self.predictor.items)
+        self.predictor.ap.connect(self.scoreboard.predictions)
+        self.memory.monitor.ap.connect(self.scoreboard.bursts)
+        self.control.monitor.ap.connect(self.scoreboard.observations)
+        self.scoreboard.ap.connect(self.result_log.verdicts)
+
+    @property
+    def idle(self) -> bool:
+        """No program runs and no burst is under way."""
+        return self.control.monitor.idle and self.memory.monitor.idle

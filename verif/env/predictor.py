@@ -1,0 +1,75 @@
+"""Predictor: what the reference model says a program leaves behind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from pyuvm import uvm_analysis_port, uvm_component
+
+from model.isa import Instruction, Op
+from model.machine import Machine, RunResult
+from verif.agents.control.program_item import ProgramItem, Words
+from verif.env.analysis_input import AnalysisInput
+
+
+@dataclass(frozen=True)
+class Store:
+    """External writes of one ST: ``data``, uint32 (n,), to ``addr`` and on."""
+
+    pc: int
+    addr: int
+    data: Words
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """A program with its predicted outcome.
+
+    Attributes:
+        item: the program.
+        expected: the model's result.
+        stores: external writes in order, one entry an ST.
+        spad_before, spad_after: scratchpad, uint32 (4096,).
+    """
+
+    item: ProgramItem
+    expected: RunResult
+    stores: list[Store]
+    spad_before: Words
+    spad_after: Words
+
+
+def predict(item: ProgramItem, spad: Words) -> Prediction:
+    """Run the model on ``item``, with ``spad`` where the item brings no scratchpad of its own."""
+    machine = Machine(item.depth)
+    before = item.spad if item.spad is not None else spad
+    machine.spad[:] = before
+    stores: list[Store] = []
+
+    def note_store(pc: int, instr: Instruction) -> None:
+        # A faulting ST has no operands.
+        if instr.op == Op.ST and (operands := machine.operands(instr)):
+            stores.append(Store(pc, instr.b, operands["src"].astype(np.uint32, copy=False)))
+
+    expected = machine.run(item.program, item.image, item.read_latency, note_store)
+    return Prediction(item, expected, stores, before, machine.spad)
+
+
+class Predictor(uvm_component):
+    """Predicts every item received at ``items`` and publishes a ``Prediction`` on ``ap``.
+
+    The scratchpad lives on from one program to the next, as in the chip.
+    """
+
+    def build_phase(self) -> None:
+        """Create the ports; the scratchpad starts as all zero."""
+        self.ap = uvm_analysis_port("ap", self)
+        self.items = AnalysisInput("items", self, self.accept)
+        self.spad = Machine().spad
+
+    def accept(self, item: ProgramItem) -> None:
+        """Predict one item."""
+        prediction = predict(item, self.spad)
+        self.spad = prediction.spad_after
+        self.ap.write(prediction)

@@ -1,0 +1,66 @@
+"""Writes every verdict to the job's results file at once, and keeps failing programs."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pyuvm import uvm_component
+
+from verif.env.analysis_input import AnalysisInput
+from verif.env.verdict import Verdict
+from verif.job import RESULTS_FILE, Job, job_folder
+
+FAILING = "failing"  # subfolder of the job: one job for each failing program
+KEPT = 20
+
+
+class ResultLog(uvm_component):
+    """Appends one JSON line a program to ``results.jsonl``; the front end reads along.
+
+    A failing program is saved as a job of its own, with the scratchpad it started from, so that
+    it can be played alone.
+    """
+
+    def build_phase(self) -> None:
+        """Open the file."""
+        self.verdicts = AnalysisInput("verdicts", self, self.accept)
+        self.folder = job_folder()
+        self.file = open(self.folder / RESULTS_FILE, "a", encoding="utf-8")  # noqa: SIM115
+        self.kept = 0
+        self.cycles = 0
+        self.started = time.perf_counter()
+
+    def accept(self, verdict: Verdict) -> None:
+        """Log one program."""
+        result = verdict.result
+        self.cycles += result.counters.get("total", 0)
+        if not result.passed and self.kept < KEPT:
+            folder = self.keep(verdict)
+            if not result.rerun:
+                result.rerun = f".venv/bin/python -m sim.rerun {folder}"
+        self.write(result.to_json())
+
+    def keep(self, verdict: Verdict) -> Path:
+        """Save the failing program as a job; returns its folder."""
+        folder = self.folder / FAILING / f"{self.kept}"
+        spad = verdict.prediction.spad_before
+        item = replace(verdict.prediction.item, spad=spad, reset_before=True)
+        Job("items", {}, [item]).save(folder)
+        self.kept += 1
+        return folder
+
+    def write(self, line: str) -> None:
+        """Append one line, at once: the simulator may crash later."""
+        self.file.write(line + "\n")
+        self.file.flush()
+
+    def close(self, summary: dict[str, Any]) -> None:
+        """Write the final line: counts of the scoreboard, cycles and seconds simulated."""
+        seconds = time.perf_counter() - self.started
+        line = {"type": "summary", **summary, "cycles": self.cycles, "seconds": seconds}
+        self.write(json.dumps(line))
+        self.file.close()

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// Testbench top: GA-2, its clock and memories, bulk load and dump through binary files, passive
+// probes and checks. Python drives `clk_enable`, `load_req`, `rst`, `start` and, in reactive mode,
+// the answers; it wakes at the ends of bursts and at `done`, never every cycle (docs/testbench.md).
+`default_nettype none
+
+module ga2_tb;
+
+  localparam int Period = 2;  // clock period in time units
+  localparam int HeaderWords = 8;
+`ifdef GA2_NETLIST
+  localparam bit Probed = 1'b0;  // a netlist has none of the names the probe looks at
+`else
+  localparam bit Probed = 1'b1;
+`endif
+
+  // ---- what Python drives ------------------------------------------------------------------
+  logic        clk_enable, load_req, rst, start;
+  logic        py_resp_valid;
+  logic [31:0] py_resp_data;
+  // ---- what Python reads besides the pins --------------------------------------------------
+  logic        load_ack, probed, done, hang;
+  wire         rd_valid, st_valid;
+  wire  [15:0] rd_addr, rd_length, st_addr, st_length;
+  wire  [31:0] errors, error_mask, first_cycle;
+  wire  [7:0]  first_error;
+
+  // ---- pins --------------------------------------------------------------------------------
+  logic         clk;
+  wire          halted;
+  wire  [15:0]  imem_addr;
+  wire  [127:0] imem_data;
+  wire          req_valid, resp_valid, mem_resp_valid;
+  wire  [15:0]  req_addr;
+  wire  [31:0]  resp_data, mem_resp_data;
+  wire          wr_valid;
+  wire  [15:0]  wr_addr;
+  wire  [31:0]  wr_data;
+  wire  [31:0]  cyc_total, cyc_mm, cyc_dma, cyc_vec, n_inst;
+  wire          fault;
+  wire  [3:0]   fault_code;
+  wire  [15:0]  fault_pc;
+
+  // ---- per program, from the header of the load file ---------------------------------------
+  logic [31:0] header [HeaderWords];
+  logic [16:0] program_length, depth;
+  logic [7:0]  latency;
+  logic [31:0] limit;
+  logic        load_spad, reactive;
+
+  logic running, closing, executing;
+  logic [3:0] executing_op;
+
+  initial begin
+    {clk, clk_enable, load_req, rst, start, py_resp_valid, load_ack} = '0;
+    py_resp_data   = '0;
+    program_length = '0;
+    depth          = '0;
+    latency        = 8'd1;
+    limit          = '0;
+    load_spad      = 1'b0;
+    reactive       = 1'b0;
+    probed         = Probed;
+  end
+
+  // The clock waits for Python: a simulator that failed to load it ends at once, having no events.
+  initial begin
+    wait (clk_enable);
+    forever begin
+      #(Period / 2) clk = 1'b1;
+      #(Period / 2) clk = 1'b0;
+    end
+  end
+
+  ga2 dut (.*);
+
+  instruction_memory u_imem (.length(program_length), .addr(imem_addr), .data(imem_data));
+
+  external_memory #(.Period(Period)) u_ext (
+    .clk, .rst, .reactive, .depth, .latency, .req_valid, .req_addr,
+    .resp_valid(mem_resp_valid), .resp_data(mem_resp_data), .wr_valid, .wr_addr, .wr_data
+  );
+  assign resp_valid = reactive ? py_resp_valid : mem_resp_valid;
+  assign resp_data  = reactive ? py_resp_data : mem_resp_data;
+
+  watchdog u_watchdog (.clk, .rst, .start, .limit, .halted, .running, .closing, .done, .hang);
+
+  burst_tracker u_reads (
+    .clk, .bus_valid(req_valid), .bus_addr(req_addr),
+    .valid(rd_valid), .addr(rd_addr), .length(rd_length)
+  );
+  burst_tracker u_writes (
+    .clk, .bus_valid(wr_valid), .bus_addr(wr_addr),
+    .valid(st_valid), .addr(st_addr), .length(st_length)
+  );
+
+  write_log u_write_log (.clk, .fd(writes_fd), .wr_valid, .wr_addr, .wr_data);
+
+  protocol_checker #(.Probed(Probed)) u_checker (
+    .clk, .rst, .start, .clear(start && !running), .halted, .imem_addr, .req_valid, .req_addr,
+    .resp_valid, .wr_valid, .wr_addr, .wr_data, .cyc_total, .cyc_mm, .cyc_dma, .cyc_vec, .n_inst,
+    .fault, .fault_code, .fault_pc, .executing, .executing_op, .errors, .error_mask, .first_error,
+    .first_cycle,
+`ifdef GA2_NETLIST
+    .retire(1'b0), .spad_we(1'b0)
+  );
+  initial {executing, executing_op} = '0;
+`else
+    .retire(dut.retire), .spad_we(dut.spad_we)
+  );
+  retire_probe #(.Period(Period)) u_probe (
+    .clk, .rst, .start(start && !running), .fd(retires_fd), .pc(dut.pc_q), .op(dut.op),
+    .issue(dut.issue), .issue_fault(dut.issue_fault), .issue_halt(dut.issue_halt),
+    .retire(dut.retire), .spad_we(dut.spad_we), .spad_waddr(dut.spad_waddr),
+    .spad_wdata(dut.spad_wdata), .wr_valid, .executing, .executing_op
+  );
+`endif
+
+  // ---- bulk load and dump ------------------------------------------------------------------
+  // Files are in the working directory, which each simulation has for itself: load.bin in,
+  // memory.bin or memory.hex, writes.bin and retires.bin out.
+  integer      writes_fd, retires_fd, load_fd, dump_fd, got, word;
+
+  initial begin
+    writes_fd  = 0;
+    retires_fd = 0;
+  end
+
+  // load.bin, all words big-endian: the header (program length, depth, latency, cycle limit,
+  // flags: bit 0 scratchpad follows, bit 1 reactive), 128-bit program words, `depth` words of
+  // external memory, 4,096 words of scratchpad if flagged.
+  always @(load_req) if (load_req !== load_ack) begin
+    load_fd = $fopen("load.bin", "rb");
+    got = $fread(header, load_fd);
+    program_length = header[0][16:0];
+    depth          = header[1][16:0];
+    latency        = header[2][7:0];
+    limit          = header[3];
+    load_spad      = header[4][0];
+    reactive       = header[4][1];
+    if (program_length != 0) got = $fread(u_imem.mem, load_fd, 0, {15'd0, program_length});
+    got = $fread(u_ext.mem, load_fd, 0, {15'd0, depth});
+`ifndef GA2_NETLIST
+    if (load_spad) got = $fread(dut.u_scratchpad.mem, load_fd);
+`endif
+    $fclose(load_fd);
+    close_logs;
+    writes_fd  = $fopen("writes.bin", "wb");
+    retires_fd = $fopen("retires.bin", "wb");
+    if (load_fd != 0 && got != 0) load_ack = load_req;
+  end
+
+  task automatic close_logs;
+    if (writes_fd != 0) $fclose(writes_fd);
+    if (retires_fd != 0) $fclose(retires_fd);
+    writes_fd  = 0;
+    retires_fd = 0;
+  endtask
+
+  // Words of the memory, each in the way that is fast: binary in Verilator, hexadecimal in Icarus
+  // (which also shows unknown bits).
+  always @(posedge clk) begin
+    if (closing) begin
+      close_logs;
+`ifdef VERILATOR
+      dump_fd = $fopen("memory.bin", "wb");
+      for (word = 0; word < {15'd0, depth}; word = word + 8) begin
+        $fwrite(dump_fd, "%u", {
+            u_ext.mem[word + 7], u_ext.mem[word + 6], u_ext.mem[word + 5], u_ext.mem[word + 4],
+            u_ext.mem[word + 3], u_ext.mem[word + 2], u_ext.mem[word + 1], u_ext.mem[word]});
+      end
+      $fclose(dump_fd);
+`else
+      $writememh("memory.hex", u_ext.mem, 0, depth - 1);
+`endif
+    end
+  end
+
+`ifndef VERILATOR
+  // Verilator's waves come from cocotb's main program and a build of their own.
+  string waves;
+  initial begin
+    if ($value$plusargs("ga2_waves=%s", waves)) begin
+      $dumpfile(waves);
+      $dumpvars(0, ga2_tb);
+    end
+  end
+`endif
+
+endmodule
+
+`default_nettype wire

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Passive: streams one record per completed or faulting instruction to the open file `fd`, as six
+// little-endian words: pc, op | fault << 8, busy cycles, scratchpad writes, external writes,
+// signature over the scratchpad writes (docs/testbench.md). Also tells the protocol checker which
+// operation is executing.
+`default_nettype none
+
+module retire_probe #(
+  parameter int Period = 2  // of the clock, in time units
+) (
+  input  wire         clk,
+  input  wire         rst,
+  input  wire         start,        // a program begins
+  input  wire  [31:0] fd,
+  input  wire  [15:0] pc,
+  input  wire  [3:0]  op,
+  input  wire         issue,
+  input  wire         issue_fault,
+  input  wire         issue_halt,
+  input  wire         retire,
+  input  wire         spad_we,
+  input  wire  [11:0] spad_waddr,
+  input  wire  [31:0] spad_wdata,
+  input  wire         wr_valid,
+  output logic        executing,    // an instruction is in its busy time
+  output logic [3:0]  executing_op
+);
+
+  time         issued_at;
+  logic [31:0] spad_writes, ext_writes, signature, busy;
+
+  initial begin
+    executing    = 1'b0;
+    executing_op = '0;
+    issued_at    = 0;
+    clear;
+  end
+
+  // Counts restart at retirement, not at issue: a write outside an instruction's busy time is then
+  // charged to the next instruction and shows.
+  task automatic clear;
+    spad_writes = '0;
+    ext_writes  = '0;
+    signature   = '0;
+  endtask
+
+  always @(posedge clk) begin
+    if (rst || start) begin
+      clear;
+      executing <= 1'b0;
+    end else begin
+      if (spad_we === 1'b1) begin
+        signature = signature
+            + (spad_wdata ^ ({20'd0, spad_waddr} * 32'h9E37_79B1)) * {spad_writes[30:0], 1'b1};
+        spad_writes = spad_writes + 1;
+      end
+      if (wr_valid === 1'b1) ext_writes = ext_writes + 1;
+      if (issue === 1'b1) begin
+        issued_at = $time;
+        executing    <= !issue_fault && !issue_halt;
+        executing_op <= op;
+      end
+      if (retire === 1'b1 || issue_fault === 1'b1) begin
+        busy = 32'(($time - issued_at) / 64'(Period));
+        if (fd != 0) begin
+          $fwrite(fd, "%u", {signature, ext_writes, spad_writes, busy,
+                             23'd0, issue_fault, 4'd0, op, 16'd0, pc});
+        end
+        clear;
+        executing <= 1'b0;
+      end
+    end
+  end
+
+endmodule
+
+`default_nettype wire

@@ -1,0 +1,8 @@
+burst_tracker.sv
+instruction_memory.sv
+external_memory.sv
+retire_probe.sv
+write_log.sv
+protocol_checker.sv
+watchdog.sv
+ga2_tb.sv

@@ -1,0 +1,1 @@
+"""Sequences: what is played, item by item."""

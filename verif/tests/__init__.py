@@ -1,0 +1,1 @@
+"""What cocotb runs inside the simulator."""

@@ -1,0 +1,57 @@
+"""Base test: builds the environment, plays the job, holds the end until everything is idle."""
+
+from __future__ import annotations
+
+from cocotb.triggers import Timer
+from pyuvm import ConfigDB, uvm_test
+
+from verif.env.config import EnvConfig
+from verif.env.env import Ga2Env
+from verif.job import job_folder, load_job
+from verif.sequences.registry import make_sequence
+
+DRAIN_POLL_CYCLES = 4
+DRAIN_POLLS = 1000
+
+
+class DrainError(RuntimeError):
+    """The monitors did not become idle after the last item."""
+
+
+class BaseTest(uvm_test):
+    """Owns the objection: nobody below raises one."""
+
+    def build_phase(self) -> None:
+        """Load the job, place the configuration, build the environment."""
+        folder = job_folder()
+        self.job = load_job(folder)
+        self.config = EnvConfig(
+            folder=folder,
+            keep_retires=bool(self.job.params.get("keep_retires", False)),
+        )
+        ConfigDB().set(self, "*", "config", self.config)
+        self.env = Ga2Env.create("env", self)
+
+    async def run_phase(self) -> None:
+        """Play the job's sequence, then drain."""
+        self.raise_objection()
+        sequence = make_sequence(self.job)
+        await sequence.start(self.env.control.sequencer)
+        await self.drain()
+        self.drop_objection()
+
+    async def drain(self) -> None:
+        """Wait until the monitors are idle.
+
+        Raises:
+            DrainError: they never are.
+        """
+        for _ in range(DRAIN_POLLS):
+            if self.env.idle:
+                return
+            await Timer(DRAIN_POLL_CYCLES * self.config.period, unit="ns")
+        raise DrainError("the monitors are still busy after the last program")
+
+    def extract_phase(self) -> None:
+        """Close the result log with the scoreboard's counts, before check_phase may raise."""
+        self.env.result_log.close(self.env.scoreboard.summary())

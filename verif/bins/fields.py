@@ -169,7 +169,7 @@ def inner_class(k: int) -> str:
     """Class of K in 1..64."""
     if k <= 4 or k >= 63:
         return str(k)
-    return "5_31" if k <= 31 else "32_62"
+    return "5-31" if k <= 31 else "32-62"
 
 
 def stride_class(stride: int, dense: int) -> str:

@@ -49,7 +49,7 @@ def latency_class(item: ProgramItem) -> str:
         return "varying"
     if item.latency <= 2 or item.latency in (8, 63, 64):
         return str(item.latency)
-    return "3_7" if item.latency < 8 else "9_62"
+    return "3-7" if item.latency < 8 else "9-62"
 
 
 def _burst_class(item: ProgramItem, length: int) -> str:

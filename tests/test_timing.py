@@ -113,3 +113,17 @@ def test_a_fault_costs_what_a_halt_costs() -> None:
     clean = Machine().run(words[:1])
     assert faulty.fault == isa.FaultCode.OVERLAP
     assert faulty.counters == clean.counters == Counters(2 + 6 + 2, 0, 0, 6, 1)
+
+
+def test_requests_are_numbered_over_the_whole_run() -> None:
+    program = [isa.encode(i) for i in (isa.ld(0, 0, 3), isa.st(0, 0, 9), isa.ld(0, 0, 2))]
+    asked: list[int] = []
+
+    def latency(request: int) -> int:
+        asked.append(request)
+        return [1, 2, 1, 9, 30][request]
+
+    result = Machine().run(program, latency=latency)
+    assert asked == [0, 1, 2, 3, 4]
+    assert [r.busy for r in result.retires] == [3 + 2 + 1, 9 + 2, 2 + 30 + 1]
+    assert Machine().run(program, latency=[1, 2, 1, 9, 30]).counters == result.counters

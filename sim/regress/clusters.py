@@ -1,0 +1,186 @@
+"""Where jobs run: this machine, or a farm under Slurm, LSF, SGE or PBS.
+
+All kinds give the same thing, a Dask cluster and a client on it, so the engine has one code path.
+On this machine the scheduler and one worker with a thread a job live in our own process: a job is
+a child process anyway, so worker processes would only cost start-up time.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import dask
+from distributed import Client, LocalCluster
+
+from sim.regress.config import check_keys
+from sim.regress.worker import ROOT
+
+FARMS = {"slurm": "SLURMCluster", "lsf": "LSFCluster", "sge": "SGECluster", "pbs": "PBSCluster"}
+KINDS = ("local", *FARMS)
+OPTIONS = {
+    "queue",
+    "account",
+    "project",
+    "memory",
+    "walltime",
+    "slots",
+    "interface",
+    "port",
+    "directives",
+    "prologue",
+    "resource_spec",
+}
+
+DASK = {
+    # A free thread takes the next job; none waits behind a long one on a busy worker.
+    "distributed.scheduler.worker-saturation": 1.0,
+    # How often a job may take its worker down before it counts as lost.
+    "distributed.scheduler.allowed-failures": 5,
+    # A worker that went silent (power, network) is given up after this.
+    "distributed.scheduler.worker-ttl": "60s",
+    "deploy.lost-worker-timeout": "1s",
+    "distributed.worker.profile.enabled": False,
+    "distributed.worker.memory.target": False,
+    "distributed.worker.memory.spill": False,
+    "distributed.worker.memory.pause": False,
+    "distributed.worker.memory.terminate": False,
+    "distributed.admin.large-graph-warning-threshold": "100MB",
+    "distributed.comm.timeouts.connect": "30s",
+}
+
+
+class ClusterError(RuntimeError):
+    """The farm cannot be used as asked; the message says what is missing."""
+
+
+@dataclass
+class Cluster:
+    """A running Dask cluster, its client, and how many jobs it shall run at a time.
+
+    `slots` is the number of jobs one worker runs at a time.
+    """
+
+    kind: str
+    jobs: int
+    slots: int
+    dask: Any
+    client: Any
+
+    @property
+    def local(self) -> bool:
+        """True when the jobs are children of this very process."""
+        return self.kind == "local"
+
+    def workers(self) -> int:
+        """Return how many workers are connected now."""
+        return len(self.dask.scheduler.workers)
+
+    def active(self) -> int:
+        """Return how many jobs the connected workers are busy with."""
+        states = self.dask.scheduler.workers.values()
+        return sum(min(len(state.processing), state.nthreads) for state in states)
+
+    def keep_size(self) -> None:
+        """Ask the farm for replacements of workers that are gone; costs nothing otherwise."""
+        if not self.local:
+            self.dask.scale(-(-self.jobs // self.slots))
+
+    def close(self, timeout: float = 5.0) -> None:
+        """End all workers and the scheduler."""
+        try:
+            self.client.close(timeout=timeout)
+        finally:
+            self.dask.close(timeout=timeout)
+
+
+def log_to(path: Path) -> None:
+    """Send what Dask has to say into a file instead of over the progress display."""
+    handler = logging.FileHandler(path, delay=True)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(name)s %(levelname)s %(message)s"))
+    for name in ("distributed", "dask_jobqueue", "tornado"):
+        logger = logging.getLogger(name)
+        logger.handlers[:] = [handler]
+        logger.propagate = False
+        logger.setLevel(logging.WARNING)
+
+
+def start(
+    kind: str, jobs: int, options: Mapping[str, Any], folder: Path, processes: bool = False
+) -> Cluster:
+    """Start a cluster that runs `jobs` jobs at a time.
+
+    Args:
+        kind: one of `KINDS`.
+        jobs: jobs at a time, 1 or more.
+        options: the section of `clusters` in the regression file for this kind.
+        folder: the run folder; logs of the workers go there.
+        processes: local only: a worker process for each job instead of threads of ours.
+
+    Raises:
+        ClusterError: an unknown kind, or a farm whose commands are not on PATH.
+    """
+    dask.config.set(DASK)
+    log_to(folder / "dask.log")
+    slots = 1
+    if kind == "local":
+        cluster: Any = LocalCluster(
+            n_workers=jobs if processes else 1,
+            threads_per_worker=1 if processes else jobs,
+            processes=processes,
+            dashboard_address=None,
+            memory_limit=0,
+            local_directory=str(folder / "dask"),
+            silence_logs=False,
+        )
+    elif kind in FARMS:
+        cluster, slots = farm(kind, options, folder)
+        cluster.scale(-(-jobs // slots))
+    else:
+        raise ClusterError(f"CLUSTER={kind}: known: {', '.join(KINDS)}")
+    return Cluster(kind, jobs, slots, cluster, Client(cluster))
+
+
+def farm(kind: str, options: Mapping[str, Any], folder: Path) -> tuple[Any, int]:
+    """Return a dask-jobqueue cluster without workers yet, and the slots of one worker."""
+    import dask_jobqueue
+
+    check_keys(f"clusters: {kind}", options, OPTIONS)
+    slots = int(options.get("slots", 1))
+    logs = folder / "workers"
+    logs.mkdir(exist_ok=True)
+    prologue = [f"export PYTHONPATH={ROOT}${{PYTHONPATH:+:$PYTHONPATH}}", f"cd {ROOT}"]
+    scheduler: dict[str, Any] = {"dashboard_address": None}
+    if "port" in options:
+        scheduler["port"] = int(options["port"])
+    arguments: dict[str, Any] = {
+        "cores": slots,
+        "processes": 1,
+        "memory": str(options.get("memory", f"{slots} GB")),
+        "walltime": options.get("walltime"),
+        "queue": options.get("queue"),
+        "account": options.get("account"),
+        "project": options.get("project"),
+        "resource_spec": options.get("resource_spec"),
+        "interface": options.get("interface"),
+        "job_extra_directives": list(options.get("directives") or []),
+        "job_script_prologue": [*(options.get("prologue") or []), *prologue],
+    }
+    try:
+        return getattr(dask_jobqueue, FARMS[kind])(
+            job_name="ga2-regress",
+            python=sys.executable,
+            nanny=False,
+            death_timeout=60,
+            local_directory=os.environ.get("TMPDIR", "/tmp"),
+            log_directory=str(logs),
+            scheduler_options=scheduler,
+            **{key: value for key, value in arguments.items() if value is not None},
+        ), slots
+    except (RuntimeError, TypeError, ValueError) as error:
+        raise ClusterError(f"CLUSTER={kind}: {error}") from error

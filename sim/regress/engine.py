@@ -1,0 +1,188 @@
+"""Hand jobs to workers and take their records: each job is accounted for exactly once.
+
+Only a window of jobs, about twice what can run, is with Dask at any time. A lost worker's job
+goes back into Dask's own queue and runs again on another worker; a job that takes worker after
+worker down ends as "lost". What Dask would keep per job is dropped as soon as its record is in.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from distributed import as_completed
+
+from sim.regress import supervise
+from sim.regress.clusters import Cluster
+from sim.regress.spec import CRASHED, LOST, Failure, JobRecord, JobSpec
+from sim.regress.worker import run_job, stop_children
+
+TICK_SECONDS = 0.1
+KEEP_SECONDS = 2.0
+
+
+class Stop:
+    """Whether the regression shall end early, and why; safe to set from a signal handler."""
+
+    def __init__(self) -> None:
+        self.reason = ""
+        self._wake = threading.Event()
+        self._quiet = False
+
+    def __bool__(self) -> bool:
+        return self._wake.is_set()
+
+    def set(self, reason: str) -> None:
+        """Ask for the end and kill the jobs of this process at once."""
+        self.reason = self.reason or reason
+        self._wake.set()
+        supervise.stop()
+
+    @contextmanager
+    def on_signals(self) -> Iterator[None]:
+        """Stop on Ctrl-C and SIGTERM.
+
+        Both raise KeyboardInterrupt, except inside `quietly`, where the first one is only noted.
+        """
+        names = (signal.SIGINT, signal.SIGTERM)
+
+        def handle(number: int, frame: FrameType | None) -> None:
+            before = bool(self)
+            self.set("interrupted" if number == signal.SIGINT else "terminated")
+            if before or not self._quiet:
+                raise KeyboardInterrupt
+
+        old_handlers = [signal.signal(name, handle) for name in names]
+        try:
+            yield
+        finally:
+            for name, old in zip(names, old_handlers, strict=True):
+                signal.signal(name, old)
+
+    @contextmanager
+    def quietly(self) -> Iterator[None]:
+        """Note signals without an exception: whoever looks at us ends in an orderly way."""
+        self._quiet = True
+        try:
+            yield
+        finally:
+            self._quiet = False
+
+
+def window(slots: int) -> int:
+    """Return how many jobs may be with Dask: enough to never starve, few enough to stay fast."""
+    return 2 * slots + 32
+
+
+def run_jobs(
+    cluster: Cluster,
+    jobs: Sequence[JobSpec],
+    folder: Path,
+    *,
+    stop: Stop,
+    on_record: Callable[[JobRecord], None],
+    on_tick: Callable[[int, int], None],
+    keep_passed: bool = False,
+) -> None:
+    """Run all jobs, or those that end before `stop`.
+
+    Args:
+        cluster: where they run.
+        jobs: in the order to start them.
+        folder: the run folder, on a file system that all workers share.
+        stop: looked at ten times a second.
+        on_record: called once a job, in this thread, as records come in.
+        on_tick: called about ten times a second with the running jobs and connected workers.
+        keep_passed: keep the private folders of passing jobs too.
+    """
+    waiting = iter(jobs)
+    by_key: dict[str, JobSpec] = {}
+    tracker = as_completed(with_results=True, raise_errors=False)
+    serial = itertools.count()
+
+    def submit(specs: list[JobSpec]) -> None:
+        if not specs:
+            return
+        keys = [f"{spec.id}-{next(serial)}" for spec in specs]
+        by_key.update(zip(keys, specs, strict=True))
+        tracker.update(
+            cluster.client.map(
+                run_job,
+                [spec.to_json() for spec in specs],
+                run_folder=str(folder),
+                keep_passed=keep_passed,
+                key=keys,
+                pure=False,
+            )
+        )
+
+    submit(list(itertools.islice(waiting, window(cluster.jobs))))
+    ticked = kept = time.monotonic()
+    while by_key and not stop:
+        with tracker.thread_condition:
+            if not tracker.has_ready():
+                tracker.thread_condition.wait(TICK_SECONDS)
+        again: list[JobSpec] = []
+        done = 0
+        for future, result in tracker.next_batch(block=False):
+            spec = by_key.pop(future.key)
+            record = record_of(spec, future.status, result)
+            if stop:
+                break
+            if record is None:
+                again.append(spec)
+                continue
+            done += 1
+            on_record(record)
+        submit([*again, *itertools.islice(waiting, done)])
+        now = time.monotonic()
+        if now - ticked >= TICK_SECONDS:
+            ticked = now
+            on_tick(cluster.active(), cluster.workers())
+        if now - kept >= KEEP_SECONDS:
+            kept = now
+            cluster.keep_size()
+    if stop:
+        tracker.clear()
+        stop_workers(cluster)
+
+
+def record_of(spec: JobSpec, status: str, result: Any) -> JobRecord | None:
+    """Turn what Dask returned into the record of a job; None when the job must run again."""
+    if status == "finished":
+        return JobRecord.from_json(result)
+    if status != "error":  # cancelled: Dask lost sight of it
+        return None
+    error = result[1]
+    if isinstance(error, supervise.StoppedError):
+        # Either all of us stop, or a single worker was told to end.
+        return None
+    name = type(error).__name__
+    if name == "KilledWorker":
+        message = "every worker that ran this job was lost"
+        return JobRecord(spec.id, LOST, failures=[Failure("lost", message)])
+    lines = str(error).splitlines() or [""]
+    return JobRecord(spec.id, CRASHED, failures=[Failure("engine", f"{name}: {lines[0]}")])
+
+
+def stop_workers(cluster: Cluster) -> None:
+    """Kill the jobs on all workers; those of unreachable ones die with their worker."""
+    supervise.stop()
+    if cluster.local:
+        return
+    # Whatever cannot be reached is ended by the leash of each job instead.
+    with suppress(Exception):
+        cluster.client.run(stop_children, wait=False)
+
+
+def kill_descendants() -> None:
+    """Kill whatever this process has started and is still there, such as a build."""
+    supervise.kill_tree(os.getpid(), include_group=False)

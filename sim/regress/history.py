@@ -1,0 +1,137 @@
+"""Past regressions in one SQLite file: one transaction a regression, safe with many writers.
+
+regression   one row: id, suite, seed, times, totals, verdict, the source's revision
+job          one row a job: what it was and how it ended
+bucket       one row a failure bucket
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sim.regress.buckets import Bucket
+from sim.regress.progress import Group
+from sim.regress.spec import JobRecord, JobSpec
+
+BUSY_SECONDS = 60.0
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS regression (
+  id TEXT PRIMARY KEY, suite TEXT NOT NULL, seed INTEGER NOT NULL, cluster TEXT NOT NULL,
+  slots INTEGER NOT NULL, state TEXT NOT NULL, verdict TEXT NOT NULL, started REAL NOT NULL,
+  seconds REAL NOT NULL, jobs INTEGER NOT NULL, passed INTEGER NOT NULL, failed INTEGER NOT NULL,
+  programs INTEGER NOT NULL, cycles INTEGER NOT NULL, comparisons INTEGER NOT NULL,
+  revision TEXT NOT NULL, extra TEXT NOT NULL DEFAULT '{}');
+CREATE TABLE IF NOT EXISTS job (
+  regression TEXT NOT NULL REFERENCES regression(id) ON DELETE CASCADE, id TEXT NOT NULL,
+  name TEXT NOT NULL, kind TEXT NOT NULL, simulator TEXT NOT NULL, seed INTEGER NOT NULL,
+  lat INTEGER NOT NULL, depth INTEGER NOT NULL, window INTEGER, page INTEGER NOT NULL,
+  status TEXT NOT NULL, seconds REAL NOT NULL, attempt INTEGER NOT NULL,
+  programs INTEGER NOT NULL, cycles INTEGER NOT NULL, PRIMARY KEY (regression, id));
+CREATE TABLE IF NOT EXISTS bucket (
+  regression TEXT NOT NULL REFERENCES regression(id) ON DELETE CASCADE, kind TEXT NOT NULL,
+  pattern TEXT NOT NULL, operation TEXT NOT NULL, count INTEGER NOT NULL, job TEXT NOT NULL,
+  seed INTEGER NOT NULL, rerun TEXT NOT NULL);
+CREATE INDEX IF NOT EXISTS regression_started ON regression(started);
+"""
+COLUMNS = (
+    *("id", "suite", "seed", "cluster", "slots", "state", "verdict", "started", "seconds"),
+    *("jobs", "passed", "failed", "programs", "cycles", "comparisons", "revision"),
+)
+
+
+@contextmanager
+def connect(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open the history, made and brought to its schema when needed; closed at the end.
+
+    Write-ahead logging lets readers go on during a write. It needs shared memory, which network
+    file systems lack: SQLite then stays with its rollback journal, which is as safe, only slower.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
+    try:
+        connection.execute("PRAGMA foreign_keys = ON")
+        _retry(connection, "PRAGMA journal_mode = WAL")
+        with transaction(connection):
+            for statement in filter(str.strip, SCHEMA.split(";")):
+                connection.execute(statement)
+        yield connection
+    finally:
+        connection.close()
+
+
+def _retry(connection: sqlite3.Connection, statement: str) -> None:
+    """Execute a statement that SQLite refuses at once, without its busy timeout, when locked."""
+    end = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            connection.execute(statement)
+            return
+        except sqlite3.OperationalError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.02)
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """Take the write lock first, so that a transaction never fails half-way for another one."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+def record(
+    path: Path,
+    summary: Mapping[str, Any],
+    jobs: Mapping[str, JobSpec],
+    records: Iterable[JobRecord],
+    buckets: Iterable[Bucket],
+) -> None:
+    """Write one regression; writing it again, after a resume, replaces it."""
+    run = summary["id"]
+    job_rows = [
+        (
+            *(run, item.id, spec.name, spec.kind, spec.simulator, spec.seed, spec.lat),
+            *(spec.depth, spec.window, spec.page, item.status, item.seconds, item.attempt),
+            *(item.programs, item.cycles),
+        )
+        for item in records
+        for spec in (jobs[item.id],)
+    ]
+    bucket_rows = [
+        (run, item.kind, item.pattern, item.operation, item.count, item.job, item.seed, item.rerun)
+        for item in buckets
+    ]
+    extra = json.dumps(summary.get("extra", {}))
+    with connect(path) as connection, transaction(connection):
+        connection.execute("DELETE FROM regression WHERE id = ?", (run,))
+        marks = ", ".join("?" * (len(COLUMNS) + 1))
+        connection.execute(
+            f"INSERT INTO regression ({', '.join(COLUMNS)}, extra) VALUES ({marks})",
+            [*(summary[name] for name in COLUMNS), extra],
+        )
+        connection.executemany(f"INSERT INTO job VALUES ({', '.join('?' * 15)})", job_rows)
+        connection.executemany(f"INSERT INTO bucket VALUES ({', '.join('?' * 8)})", bucket_rows)
+
+
+def mean_seconds(path: Path, last: int = 5) -> dict[Group, float]:
+    """Return the mean seconds of a job by group over the last regressions; {} without any."""
+    if not path.exists():
+        return {}
+    query = """
+        SELECT name, simulator, avg(seconds) FROM job WHERE regression IN
+          (SELECT id FROM regression ORDER BY started DESC LIMIT ?)
+        GROUP BY name, simulator"""
+    with connect(path) as connection:
+        rows = connection.execute(query, (last,)).fetchall()
+    return {(name, simulator): float(mean) for name, simulator, mean in rows}

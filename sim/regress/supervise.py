@@ -1,0 +1,167 @@
+"""Run one child process group with a time limit, and leave nothing of it behind.
+
+Three things end a child: its own exit, its time limit, and the end of whoever started it. For the
+last one the child inherits the read end of a pipe, the leash: when the worker dies for any reason,
+even by SIGKILL, the kernel closes the other end and the child kills its own tree.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+LEASH = "GA2_REGRESS_LEASH"
+
+_lock = threading.Lock()
+_live: set[int] = set()
+_stopping = threading.Event()
+
+
+class StoppedError(RuntimeError):
+    """The regression is being stopped: the job neither passed nor failed."""
+
+
+@dataclass(frozen=True)
+class ChildExit:
+    """How a child ended: exit code (negative for a signal), whether by time limit, seconds."""
+
+    code: int
+    timed_out: bool
+    seconds: float
+
+
+def kill_tree(pid: int, include_group: bool = True) -> None:
+    """Kill the process group of `pid` and every descendant, whatever group it moved to."""
+    for _ in range(3):
+        try:
+            family = psutil.Process(pid).children(recursive=True)
+        except psutil.NoSuchProcess:
+            family = []
+        if include_group:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(pid, signal.SIGKILL)
+        for member in family:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                member.kill()
+        if not family:
+            return
+
+
+def run_child(
+    argv: Sequence[str], *, cwd: Path, log: Path, timeout: float, env: dict[str, str]
+) -> ChildExit:
+    """Run `argv` in its own session with output in `log`; kill it with its children at `timeout`.
+
+    Raises:
+        StoppedError: the regression was stopped before or while the child ran.
+    """
+    check()
+    begin = time.monotonic()
+    read_end, write_end = os.pipe()
+    try:
+        with log.open("ab") as stream:
+            child = subprocess.Popen(
+                argv,
+                cwd=cwd,
+                env={**env, LEASH: str(read_end)},
+                stdin=subprocess.DEVNULL,
+                stdout=stream,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                pass_fds=(read_end,),
+            )
+        with _lock:
+            _live.add(child.pid)
+        try:
+            # stop() may have run between the check above and the registration.
+            if _stopping.is_set():
+                kill_tree(child.pid)
+            timed_out = not _wait(child, timeout)
+            # The leader is still a zombie here, so its group id cannot have been reused.
+            kill_tree(child.pid)
+            code = child.wait()
+        finally:
+            with _lock:
+                _live.discard(child.pid)
+    finally:
+        os.close(read_end)
+        os.close(write_end)
+    check()
+    return ChildExit(code, timed_out, time.monotonic() - begin)
+
+
+def _wait(child: subprocess.Popen[bytes], timeout: float) -> bool:
+    """Wait for the end of `child` without reaping it; False when `timeout` seconds passed."""
+    try:
+        handle = os.pidfd_open(child.pid)
+    except (AttributeError, OSError):  # not Linux, or a kernel before 5.3
+        return _wait_polling(child, timeout)
+    try:
+        poller = select.poll()
+        poller.register(handle, select.POLLIN)
+        return bool(poller.poll(timeout * 1000))
+    finally:
+        os.close(handle)
+
+
+def _wait_polling(child: subprocess.Popen[bytes], timeout: float) -> bool:
+    """Do what `_wait` does with `waitid`, a look every 20 ms."""
+    end = time.monotonic() + timeout
+    while time.monotonic() < end:
+        if os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is not None:
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def stop() -> int:
+    """Kill every child of this process and start no more; return how many were running."""
+    _stopping.set()
+    with _lock:
+        pids = list(_live)
+    for pid in pids:
+        kill_tree(pid)
+    return len(pids)
+
+
+def check() -> None:
+    """Raise StoppedError when the regression is being stopped."""
+    if _stopping.is_set():
+        raise StoppedError
+
+
+def reset() -> None:
+    """Allow children again, for a process that runs a second regression."""
+    _stopping.clear()
+
+
+def running() -> int:
+    """Return how many children of this process are running now."""
+    with _lock:
+        return len(_live)
+
+
+def hold_leash() -> None:
+    """In a child: die with the process that started us. Does nothing without a leash."""
+    value = os.environ.pop(LEASH, None)
+    if value is None:
+        return
+    handle = int(value)
+    os.set_inheritable(handle, False)
+
+    def watch() -> None:
+        os.read(handle, 1)
+        kill_tree(os.getpid(), include_group=False)
+        os.killpg(os.getpgrp(), signal.SIGKILL)
+
+    threading.Thread(target=watch, name="leash", daemon=True).start()

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from rich.console import Console
-from rich.table import Table
 
 from model.check_subject import Check
 from model.decode import DecodeParams
 from sim.decode_job import WindowOutcome
 from sim.decode_options import window_name
+from sim.table import format_table
 
 Outcomes = Mapping[int | None, WindowOutcome]
 
@@ -41,20 +41,19 @@ def print_checks(console: Console, checks: Sequence[Check]) -> bool:
 
 def print_windows(console: Console, outcomes: Outcomes) -> None:
     """Print what was compiled and what the pool holds, one row a window."""
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    for column in ("window", "rule followed", "programs compiled", "pages in use", "peak pages"):
-        table.add_column(column, justify="left" if column == "window" else "right")
+    rows = [("window", "rule followed", "programs compiled", "pages in use", "peak pages")]
     for window, outcome in outcomes.items():
-        run = outcome.run
-        followed = outcome.tokens_by_rule
-        table.add_row(
-            window_name(window),
-            "none" if followed is None else f"{followed}/{len(run.steps)} tokens",
-            str(run.programs),
-            f"{run.steps[-1].pages_in_use} at step {len(run.steps)}",
-            str(run.peak_pages),
+        run, followed = outcome.run, outcome.tokens_by_rule
+        rows.append(
+            (
+                window_name(window),
+                "no rule" if followed is None else f"{followed}/{len(run.steps)} tokens",
+                str(run.programs),
+                f"{run.steps[-1].pages_in_use} at step {len(run.steps)}",
+                str(run.peak_pages),
+            )
         )
-    console.print(table)
+    console.print(format_table(rows, "<>>>>"), soft_wrap=True)
     for window, outcome in outcomes.items():
         for note in outcome.run.notes:
             console.print(f"note (window {window_name(window)}): {note}", soft_wrap=True)
@@ -74,16 +73,13 @@ def print_verdicts(console: Console, outcomes: Outcomes) -> None:
 
 def print_cycles(console: Console, outcomes: Outcomes) -> None:
     """Print the RTL's cycles of every step, the windows side by side."""
-    table = Table(title="cycles per step", title_justify="left", box=None, padding=(0, 2, 0, 0))
-    table.add_column("step", justify="right")
-    for window in outcomes:
-        table.add_column("no window" if window is None else f"window {window}", justify="right")
-    steps = max(len(outcome.run.steps) for outcome in outcomes.values())
-    for index in range(steps):
-        table.add_row(str(index + 1), *(_cycles(o, index) for o in outcomes.values()))
-    table.add_section()
-    table.add_row("sum", *(f"{o.total_cycles:,}" for o in outcomes.values()))
-    console.print(table)
+    titles = ["no window" if window is None else f"window {window}" for window in outcomes]
+    rows = [["step", *titles]]
+    for index in range(max(len(outcome.run.steps) for outcome in outcomes.values())):
+        rows.append([str(index + 1), *(_cycles(o, index) for o in outcomes.values())])
+    rows.append(["all", *(f"{o.total_cycles:,}" for o in outcomes.values())])
+    console.print("cycles per step")
+    console.print(format_table(rows, ">" * len(rows[0])), soft_wrap=True)
 
 
 def verdict(passed: bool) -> str:

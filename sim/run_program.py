@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from rich.console import Console
-from rich.table import Table
 
 from model.assembler import disassemble
 from model.errors import check_int
@@ -14,8 +13,10 @@ from model.timing import DEFAULT_LATENCY, OVERHEAD, unit_of
 from sim.cli import Parser, add_simulator_options, integer, run
 from sim.decode_report import verdict
 from sim.failures import print_failures
-from sim.launch import final_memory, play
+from sim.launch import play
 from sim.program_file import read_image, read_program, write_image
+from sim.table import format_table
+from verif.agents.control.observation import read_memory
 from verif.agents.control.program_item import MAX_LATENCY, ProgramItem
 from verif.job import Job
 from verif.result import ProgramResult
@@ -45,15 +46,15 @@ def main() -> int:
         latency=args.latency,
         depth=args.depth,
     )
-    job = Job("items", {"keep_retires": True, "keep_memory": True}, [item])
+    job = Job("items", {"keep_retires": True}, [item])
     played = play(console, args.sim, job, waves=args.waves, quiet=True)
     result = played.results[0] if played.results else ProgramResult(args.program)
     print_instructions(console, program, expected, result)
     print_counters(console, expected, result)
     print_fault(console, program, expected)
     print_failures(console, [result])
-    if args.out:
-        write_image(args.out, final_memory(played, args.depth))
+    if args.out and played.folder:
+        write_image(args.out, read_memory(played.folder, args.depth)[0])
     passed = played.ok and result.passed
     console.print(
         f"{verdict(passed)}  {args.program} on {args.sim}: model and RTL "
@@ -70,21 +71,17 @@ def print_instructions(
 
     Where the model expected another number of cycles, it follows in brackets.
     """
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    for name, justify in (("pc", "right"), ("cycles", "right"), ("unit", "left")):
-        table.add_column(name, justify="right" if justify == "right" else "left")
-    table.add_column("instruction", overflow="fold")
+    rows = [("pc", "cycles", "unit", "instruction")]
     observed = result.retires or []
     for index, record in enumerate(expected.retires):
         model = OVERHEAD + record.busy
         rtl = OVERHEAD + observed[index][3] if index < len(observed) else None
         cycles = str(model) if rtl == model else f"{'-' if rtl is None else rtl} ({model})"
         unit = "fault" if record.fault else unit_of(record.op)
-        table.add_row(str(record.pc), cycles, unit, disassemble(program[record.pc]))
+        rows.append((str(record.pc), cycles, unit, disassemble(program[record.pc])))
     if not expected.fault:
-        end = len(expected.retires)
-        table.add_row(str(end), str(OVERHEAD), "-", "HALT")
-    console.print(table)
+        rows.append((str(len(expected.retires)), str(OVERHEAD), "-", "HALT"))
+    console.print(format_table(rows, ">><<"), soft_wrap=True)
 
 
 def print_counters(console: Console, expected: RunResult, result: ProgramResult) -> None:

@@ -100,7 +100,7 @@ def compiler_version(sim: str) -> str:
 
 @lru_cache
 def wave_suffix() -> str:
-    """``fst`` when Verilator's FST writer can be compiled (liblz4-dev, zlib1g-dev), else ``vcd``."""
+    """``fst`` when Verilator's FST writer compiles (liblz4-dev, zlib1g-dev), else ``vcd``."""
     program = "#include <lz4.h>\n#include <zlib.h>\n"
     done = subprocess.run(
         ["c++", "-E", "-x", "c++", "-", "-o", os.devnull],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import tempfile
 import time
 import uuid
 import xml.etree.ElementTree as ET
@@ -18,6 +19,9 @@ from verif.job import JOB_VARIABLE, RESULTS_FILE, Job
 from verif.result import ProgramResult
 
 POLL_SECONDS = 0.02
+# The files a program is loaded from and dumped to are rewritten for each program. In main memory
+# that costs nothing; some disk file systems write every truncated file out at once.
+MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 OnResult = Callable[[ProgramResult], None]
 
 __all__ = ["JobResult", "SimulationError", "build", "simulate"]
@@ -107,10 +111,10 @@ def simulate(
         run.waves = target.with_suffix(f".{made.waves}")
         run.waves.parent.mkdir(parents=True, exist_ok=True)
     begin = time.monotonic()
-    with open(run.log, "w") as log:
+    with open(run.log, "w") as log, tempfile.TemporaryDirectory(dir=MEMORY) as scratch:
         process = subprocess.Popen(
             command(made, run, plusargs, seed),
-            cwd=folder,
+            cwd=scratch,
             env={**tool_environment(), JOB_VARIABLE: str(folder)},
             stdin=subprocess.DEVNULL,
             stdout=log,

@@ -88,7 +88,7 @@ def compare_fault(prediction: Prediction, seen: Observation) -> Found:
     if want == got:
         return 3, []
     names = ("fault", "fault_code", "fault_pc")
-    texts = [", ".join(f"{n}={v}" for n, v in zip(names, values)) for values in (want, got)]
+    texts = [", ".join(map("{}={}".format, names, values)) for values in (want, got)]
     kind = "x" if None in got else "fault"
     pc = seen.fault_pc if seen.fault else expected.fault_pc
     text = f"fault outputs: expected {texts[0]}, got {texts[1]}"
@@ -187,7 +187,7 @@ def compare_bursts(prediction: Prediction, bursts: Sequence[Burst]) -> Found:
     common = min(len(want), len(got))
     i = next((k for k in range(common) if want[k] != got[k]), common)
     texts = [
-        "{} of {2} words at {1}".format(*side[i]) if i < len(side) else "none"
+        "{0} of {2} words at {1}".format(*side[i]) if i < len(side) else "none"
         for side in (want, got)
     ]
     text = f"burst {i}: expected {texts[0]}, got {texts[1]} ({len(got)} of {len(want)} seen)"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+from pathlib import Path
+
 from cocotb.triggers import Timer
 from pyuvm import ConfigDB, uvm_test
 
@@ -23,10 +26,9 @@ class BaseTest(uvm_test):
 
     def build_phase(self) -> None:
         """Load the job, place the configuration, build the environment."""
-        folder = job_folder()
-        self.job = load_job(folder)
+        self.job = load_job(job_folder())
         self.config = EnvConfig(
-            folder=folder,
+            folder=Path.cwd(),
             keep_retires=bool(self.job.params.get("keep_retires", False)),
         )
         ConfigDB().set(self, "*", "config", self.config)
@@ -35,6 +37,8 @@ class BaseTest(uvm_test):
     async def run_phase(self) -> None:
         """Play the job's sequence, then drain."""
         self.raise_objection()
+        # What was imported stays: the collector need not walk through it again and again.
+        gc.freeze()
         sequence = make_sequence(self.job)
         await sequence.start(self.env.control.sequencer)
         await self.drain()

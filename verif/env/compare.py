@@ -77,22 +77,25 @@ def compare_counters(prediction: Prediction, seen: Observation) -> Found:
 def compare_fault(prediction: Prediction, seen: Observation) -> Found:
     """The fault outputs; code and address count only while ``fault`` is high."""
     expected = prediction.expected
-    want: tuple[int | None, ...] = (
-        int(expected.fault != 0),
-        int(expected.fault),
-        expected.fault_pc,
-    )
-    got = (seen.fault, seen.fault_code, seen.fault_pc)
-    if not want[0] and seen.fault == 0:
+    want: list[int | None] = [int(expected.fault != 0), int(expected.fault), expected.fault_pc]
+    got = [seen.fault, seen.fault_code, seen.fault_pc]
+    if want[0] == seen.fault == 0:
         want, got = want[:1], got[:1]
     if want == got:
         return 3, []
     names = ("fault", "fault_code", "fault_pc")
     texts = [", ".join(map("{}={}".format, names, values)) for values in (want, got)]
-    kind = "x" if None in got else "fault"
     pc = seen.fault_pc if seen.fault else expected.fault_pc
-    text = f"fault outputs: expected {texts[0]}, got {texts[1]}"
-    return 3, [Mismatch(kind, text, pc, instruction_at(prediction, pc or 0), texts[0], texts[1])]
+    return 3, [
+        Mismatch(
+            "x" if None in got else "fault",
+            f"fault outputs: expected {texts[0]}, got {texts[1]}",
+            pc,
+            instruction_at(prediction, pc or 0),
+            texts[0],
+            texts[1],
+        )
+    ]
 
 
 def compare_memory(prediction: Prediction, seen: Observation) -> Found:

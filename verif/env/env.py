@@ -38,4 +38,4 @@ class Ga2Env(uvm_env):
     @property
     def idle(self) -> bool:
         """No program runs and no burst is under way."""
-        return self.control.monitor.idle and self.memory.monitor.idle
+        return bool(self.control.monitor.idle and self.memory.monitor.idle)

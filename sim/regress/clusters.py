@@ -44,7 +44,7 @@ DASK = {
     "distributed.scheduler.allowed-failures": 5,
     # A worker that went silent (power, network) is given up after this.
     "distributed.scheduler.worker-ttl": "60s",
-    "deploy.lost-worker-timeout": "1s",
+    "distributed.deploy.lost-worker-timeout": "1s",
     "distributed.worker.profile.enabled": False,
     "distributed.worker.memory.target": False,
     "distributed.worker.memory.spill": False,
@@ -174,7 +174,8 @@ def farm(kind: str, options: Mapping[str, Any], folder: Path) -> tuple[Any, int]
     try:
         return getattr(dask_jobqueue, FARMS[kind])(
             job_name="ga2-regress",
-            python=sys.executable,
+            # With exec the farm's signals reach the worker itself, not a shell that dies first.
+            python=f"exec {sys.executable}",
             nanny=False,
             death_timeout=60,
             local_directory=os.environ.get("TMPDIR", "/tmp"),

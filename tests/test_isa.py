@@ -148,6 +148,11 @@ FAULT_CASES = [
     (isa.vadd(100, 200, 99, 8), OVERLAP),
     (isa.vadd(100, 100, 107, 8), OVERLAP),
     (isa.vadd(100, 200, 203, 8), NONE),  # sources may overlap each other
+    *[(isa.vadd(100, touching, 300, 8), NONE) for touching in (92, 108)],
+    *[(isa.vadd(100, 300, touching, 8), NONE) for touching in (92, 108)],
+    *[(isa.vadd(100, 300, inside, 8), OVERLAP) for inside in (93, 107)],
+    *[(isa.vadd(100, inside, 300, 8), OVERLAP) for inside in (93, 107)],
+    *[(isa.sm(100, inside, 8), OVERLAP) for inside in (93, 107)],
     (isa.unpack(0, 0, 1), OVERLAP),
     (isa.unpack(0, 7, 1), OVERLAP),
     (isa.unpack(0, 8, 1), NONE),

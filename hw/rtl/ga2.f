@@ -6,6 +6,7 @@ ga2_counters.sv
 ga2_load.sv
 ga2_store.sv
 ga2_operand_bank.sv
+ga2_mac_row.sv
 ga2_systolic_array.sv
 ga2_matmul.sv
 ga2_requantizer.sv

@@ -3,8 +3,8 @@
 // GA-2, a small int8 inference accelerator: one in-order sequencer, eight execution units that take
 // turns, a 4,096-word scratchpad. This is the wiring; docs/isa.md says what it computes and when.
 //
-// Every unit reads its operands from the instruction register, which holds while the unit is busy,
-// and keeps its ports still while it is idle. So the ports are chosen by opcode alone.
+// Every unit reads its operands from the instruction register, which holds while the unit is busy;
+// an idle unit keeps its request lines low and its buses still.
 
 `default_nettype none
 
@@ -32,8 +32,6 @@ module ga2 (
     output wire [ 15:0] fault_pc
 );
 
-  import ga2_pkg::*;
-
   // ---- Sequencing
 
   wire [127:0] instr;
@@ -46,17 +44,25 @@ module ga2 (
   // verilator lint_on UNUSEDSIGNAL
   wire ld_done, st_done, mm_done, rq_done, sm_done, vadd_done, amax_done, unpack_done;
 
-  wire [3:0] op = instr[FieldOp+:4];
-  wire [15:0] a = instr[FieldA+:16];
-  wire [15:0] b = instr[FieldB+:16];
-  wire [15:0] c = instr[FieldC+:16];
-  wire [23:0] d = instr[FieldD+:24];
-  wire [5:0] e = instr[FieldE+:6];
-  wire [7:0] f = instr[FieldF+:8];
-  wire [7:0] g = instr[FieldG+:8];
-  wire [7:0] h = instr[FieldH+:8];
-  wire [3:0] fl = instr[FieldFl+:4];
-  wire [17:0] x = instr[FieldX+:18];
+  wire [3:0] op = instr[ga2_pkg::FieldOp+:4];
+  wire [15:0] a = instr[ga2_pkg::FieldA+:16];
+  wire [15:0] b = instr[ga2_pkg::FieldB+:16];
+  wire [15:0] c = instr[ga2_pkg::FieldC+:16];
+  wire [23:0] d = instr[ga2_pkg::FieldD+:24];
+  wire [5:0] e = instr[ga2_pkg::FieldE+:6];
+  wire [7:0] f = instr[ga2_pkg::FieldF+:8];
+  wire [7:0] g = instr[ga2_pkg::FieldG+:8];
+  wire [7:0] h = instr[ga2_pkg::FieldH+:8];
+  wire [3:0] fl = instr[ga2_pkg::FieldFl+:4];
+  wire [17:0] x = instr[ga2_pkg::FieldX+:18];
+  wire is_ld = op == ga2_pkg::OpLd;
+  wire is_st = op == ga2_pkg::OpSt;
+  wire is_mm = op == ga2_pkg::OpMm;
+  wire is_rq = op == ga2_pkg::OpRq;
+  wire is_sm = op == ga2_pkg::OpSm;
+  wire is_vadd = op == ga2_pkg::OpVadd;
+  wire is_amax = op == ga2_pkg::OpAmax;
+  wire is_unpack = op == ga2_pkg::OpUnpack;
   // No operation uses these bits.
   wire [8:0] unused_bits = {fl[3:1], x[17:12]};
 
@@ -105,8 +111,8 @@ module ga2 (
       .running,
       .waiting,
       .retire,
-      .is_mm(op == OpMm),
-      .is_dma(op == OpLd || op == OpSt),
+      .is_mm(is_mm),
+      .is_dma(is_ld || is_st),
       .cyc_total,
       .cyc_mm,
       .cyc_dma,
@@ -116,12 +122,13 @@ module ga2 (
 
   // ---- Scratchpad and its two ports
 
-  logic spad_ren;
-  logic [11:0] spad_raddr;
+  wire spad_ren;
+  wire [11:0] spad_raddr;
   wire [31:0] spad_rdata;
-  logic spad_we;
-  logic [11:0] spad_waddr;
-  logic [31:0] spad_wdata;
+  wire [7:0] spad_rbyte = spad_rdata[7:0];  // for the units that consume int8
+  wire spad_we;
+  wire [11:0] spad_waddr;
+  wire [31:0] spad_wdata;
 
   wire st_ren, mm_ren, rq_ren, sm_ren, vadd_ren, amax_ren, unpack_ren;
   wire [11:0] st_raddr, mm_raddr, rq_raddr, sm_raddr, vadd_raddr, amax_raddr, unpack_raddr;
@@ -129,29 +136,30 @@ module ga2 (
   wire [11:0] ld_waddr, mm_waddr, rq_waddr, sm_waddr, vadd_waddr, amax_waddr, unpack_waddr;
   wire [31:0] ld_wdata, mm_wdata, rq_wdata, sm_wdata, vadd_wdata, amax_wdata, unpack_wdata;
 
-  always_comb begin
-    case (op)
-      OpSt: {spad_ren, spad_raddr} = {st_ren, st_raddr};
-      OpMm: {spad_ren, spad_raddr} = {mm_ren, mm_raddr};
-      OpRq: {spad_ren, spad_raddr} = {rq_ren, rq_raddr};
-      OpSm: {spad_ren, spad_raddr} = {sm_ren, sm_raddr};
-      OpVadd: {spad_ren, spad_raddr} = {vadd_ren, vadd_raddr};
-      OpAmax: {spad_ren, spad_raddr} = {amax_ren, amax_raddr};
-      default: {spad_ren, spad_raddr} = {unpack_ren, unpack_raddr};
-    endcase
-  end
-
-  always_comb begin
-    case (op)
-      OpLd: {spad_we, spad_waddr, spad_wdata} = {ld_we, ld_waddr, ld_wdata};
-      OpMm: {spad_we, spad_waddr, spad_wdata} = {mm_we, mm_waddr, mm_wdata};
-      OpRq: {spad_we, spad_waddr, spad_wdata} = {rq_we, rq_waddr, rq_wdata};
-      OpSm: {spad_we, spad_waddr, spad_wdata} = {sm_we, sm_waddr, sm_wdata};
-      OpVadd: {spad_we, spad_waddr, spad_wdata} = {vadd_we, vadd_waddr, vadd_wdata};
-      OpAmax: {spad_we, spad_waddr, spad_wdata} = {amax_we, amax_waddr, amax_wdata};
-      default: {spad_we, spad_waddr, spad_wdata} = {unpack_we, unpack_waddr, unpack_wdata};
-    endcase
-  end
+  // Chains of selections, the busiest unit last in line: a change passes the fewest stages.
+  assign spad_ren = st_ren || mm_ren || rq_ren || sm_ren || vadd_ren || amax_ren || unpack_ren;
+  assign spad_raddr = is_mm ? mm_raddr
+      : is_st ? st_raddr
+      : is_rq ? rq_raddr
+      : is_sm ? sm_raddr
+      : is_vadd ? vadd_raddr
+      : is_amax ? amax_raddr
+      : unpack_raddr;
+  assign spad_we = ld_we || mm_we || rq_we || sm_we || vadd_we || amax_we || unpack_we;
+  assign spad_waddr = is_ld ? ld_waddr
+      : is_mm ? mm_waddr
+      : is_rq ? rq_waddr
+      : is_sm ? sm_waddr
+      : is_vadd ? vadd_waddr
+      : is_amax ? amax_waddr
+      : unpack_waddr;
+  assign spad_wdata = is_ld ? ld_wdata
+      : is_mm ? mm_wdata
+      : is_rq ? rq_wdata
+      : is_sm ? sm_wdata
+      : is_vadd ? vadd_wdata
+      : is_amax ? amax_wdata
+      : unpack_wdata;
 
   ga2_scratchpad u_scratchpad (
       .clk,
@@ -168,7 +176,7 @@ module ga2 (
   ga2_load u_load (
       .clk,
       .rst,
-      .start(issue_start && op == OpLd),
+      .start(issue_start && is_ld),
       .dst(a[11:0]),
       .src(b),
       .len(c[11:0]),
@@ -185,7 +193,7 @@ module ga2 (
   ga2_store u_store (
       .clk,
       .rst,
-      .start(issue_start && op == OpSt),
+      .start(issue_start && is_st),
       .src(a[11:0]),
       .dst(b),
       .len(c[11:0]),
@@ -201,7 +209,7 @@ module ga2 (
   ga2_matmul u_matmul (
       .clk,
       .rst,
-      .start(issue_start && op == OpMm),
+      .start(issue_start && is_mm),
       .dst(a[11:0]),
       .base_a(b[11:0]),
       .base_b(c[11:0]),
@@ -214,7 +222,7 @@ module ga2 (
       .ldc(x[11:0]),
       .ren_q(mm_ren),
       .addr_q(mm_raddr),
-      .rdata(spad_rdata[7:0]),
+      .rdata(spad_rbyte),
       .we_q(mm_we),
       .waddr_q(mm_waddr),
       .wdata(mm_wdata),
@@ -224,7 +232,7 @@ module ga2 (
   ga2_requant u_requant (
       .clk,
       .rst,
-      .start(issue_start && op == OpRq),
+      .start(issue_start && is_rq),
       .dst(a[11:0]),
       .src(b[11:0]),
       .len(c[11:0]),
@@ -243,13 +251,13 @@ module ga2 (
   ga2_softmax u_softmax (
       .clk,
       .rst,
-      .start(issue_start && op == OpSm),
+      .start(issue_start && is_sm),
       .dst(a[11:0]),
       .src(b[11:0]),
       .len(c[11:0]),
       .ren_q(sm_ren),
       .raddr_q(sm_raddr),
-      .rdata(spad_rdata[7:0]),
+      .rdata(spad_rbyte),
       .we_q(sm_we),
       .waddr_q(sm_waddr),
       .wdata(sm_wdata),
@@ -259,14 +267,14 @@ module ga2 (
   ga2_vadd u_vadd (
       .clk,
       .rst,
-      .start(issue_start && op == OpVadd),
+      .start(issue_start && is_vadd),
       .dst(a[11:0]),
       .src1(b[11:0]),
       .src2(c[11:0]),
       .len(d[11:0]),
       .ren_q(vadd_ren),
       .raddr_q(vadd_raddr),
-      .rdata(spad_rdata[7:0]),
+      .rdata(spad_rbyte),
       .we_q(vadd_we),
       .waddr_q(vadd_waddr),
       .wdata(vadd_wdata),
@@ -276,7 +284,7 @@ module ga2 (
   ga2_amax u_amax (
       .clk,
       .rst,
-      .start(issue_start && op == OpAmax),
+      .start(issue_start && is_amax),
       .dst(a[11:0]),
       .src(b[11:0]),
       .len(c[11:0]),
@@ -292,7 +300,7 @@ module ga2 (
   ga2_unpack u_unpack (
       .clk,
       .rst,
-      .start(issue_start && op == OpUnpack),
+      .start(issue_start && is_unpack),
       .dst(a[11:0]),
       .src(b[11:0]),
       .len(c[8:0]),

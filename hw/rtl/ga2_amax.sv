@@ -32,44 +32,49 @@ module ga2_amax (
   assign wdata = {20'd0, best_index_q};
   assign done = we_q;
 
+  // No flop changes in other cycles.
+  wire active = rst || start || ren_q || data_q || settle_q || we_q;
+
   always_ff @(posedge clk) begin
-    if (rst) begin
-      ren_q <= 1'b0;
-      raddr_q <= '0;
-      left_q <= '0;
-      data_q <= 1'b0;
-      settle_q <= 1'b0;
-      best_q <= '0;
-      best_index_q <= '0;
-      index_q <= '0;
-      we_q <= 1'b0;
-      waddr_q <= '0;
-    end else if (start) begin
-      ren_q <= 1'b1;
-      raddr_q <= src;
-      left_q <= len;
-      // The least value at index 0: nothing has to be special about the first word, since only
-      // a strictly greater one replaces it.
-      best_q <= 32'sh8000_0000;
-      best_index_q <= '0;
-      index_q <= '0;
-      waddr_q <= dst;
-    end else if (ren_q || data_q || settle_q || we_q) begin
-      if (ren_q) begin
-        raddr_q <= raddr_q + 12'd1;
-        left_q <= left_q - 12'd1;
-        ren_q <= left_q != 12'd1;
-      end
-      data_q <= ren_q;
-      if (data_q) begin
-        index_q <= index_q + 12'd1;
-        if ($signed(rdata) > best_q) begin
-          best_q <= rdata;
-          best_index_q <= index_q;
+    if (active) begin
+      if (rst) begin
+        ren_q <= 1'b0;
+        raddr_q <= '0;
+        left_q <= '0;
+        data_q <= 1'b0;
+        settle_q <= 1'b0;
+        best_q <= '0;
+        best_index_q <= '0;
+        index_q <= '0;
+        we_q <= 1'b0;
+        waddr_q <= '0;
+      end else if (start) begin
+        ren_q <= 1'b1;
+        raddr_q <= src;
+        left_q <= len;
+        // The least value at index 0: nothing has to be special about the first word, since only
+        // a strictly greater one replaces it.
+        best_q <= 32'sh8000_0000;
+        best_index_q <= '0;
+        index_q <= '0;
+        waddr_q <= dst;
+      end else begin
+        if (ren_q) begin
+          raddr_q <= raddr_q + 12'd1;
+          left_q <= left_q - 12'd1;
+          ren_q <= left_q != 12'd1;
         end
+        data_q <= ren_q;
+        if (data_q) begin
+          index_q <= index_q + 12'd1;
+          if ($signed(rdata) > best_q) begin
+            best_q <= rdata;
+            best_index_q <= index_q;
+          end
+        end
+        settle_q <= data_q && !ren_q;
+        we_q <= settle_q;
       end
-      settle_q <= data_q && !ren_q;
-      we_q <= settle_q;
     end
   end
 

@@ -21,21 +21,26 @@ module ga2_counters (
     output logic [31:0] n_inst
 );
 
+  wire reset = rst || clear;
+  wire active = reset || running;
+
   always_ff @(posedge clk) begin
-    if (rst || clear) begin
-      cyc_total <= '0;
-      cyc_mm <= '0;
-      cyc_dma <= '0;
-      cyc_vec <= '0;
-      n_inst <= '0;
-    end else if (running) begin
-      cyc_total <= cyc_total + 32'd1;
-      if (waiting) begin
-        if (is_mm) cyc_mm <= cyc_mm + 32'd1;
-        else if (is_dma) cyc_dma <= cyc_dma + 32'd1;
-        else cyc_vec <= cyc_vec + 32'd1;
+    if (active) begin
+      if (reset) begin
+        cyc_total <= '0;
+        cyc_mm <= '0;
+        cyc_dma <= '0;
+        cyc_vec <= '0;
+        n_inst <= '0;
+      end else begin
+        cyc_total <= cyc_total + 32'd1;
+        if (waiting) begin
+          if (is_mm) cyc_mm <= cyc_mm + 32'd1;
+          else if (is_dma) cyc_dma <= cyc_dma + 32'd1;
+          else cyc_vec <= cyc_vec + 32'd1;
+          if (retire) n_inst <= n_inst + 32'd1;
+        end
       end
-      if (retire) n_inst <= n_inst + 32'd1;
     end
   end
 

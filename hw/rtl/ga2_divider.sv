@@ -17,27 +17,31 @@ module ga2_divider (
 );
 
   logic [5:0] left_q;
-  logic [27:0] remainder_q;
+  logic [28:0] partial_q;  // the remainder so far with the next bit of the dividend
 
-  // The dividend leaves quotient_q at the top while the quotient's bits enter at the bottom.
-  wire [28:0] partial = {remainder_q, quotient_q[39]};
-  wire fits = partial >= {1'b0, divisor};
+  wire fits = partial_q >= {1'b0, divisor};
 
   assign done = left_q == 6'd1;
 
+  // No flop changes in other cycles.
+  wire active = rst || start || left_q != '0;
+
   always_ff @(posedge clk) begin
-    if (rst) begin
-      left_q <= '0;
-      remainder_q <= '0;
-      quotient_q <= '0;
-    end else if (start) begin
-      left_q <= 6'd40;
-      remainder_q <= '0;
-      quotient_q <= dividend;
-    end else if (left_q != '0) begin
-      left_q <= left_q - 6'd1;
-      remainder_q <= fits ? partial[27:0] - divisor : partial[27:0];
-      quotient_q <= {quotient_q[38:0], fits};
+    if (active) begin
+      if (rst) begin
+        left_q <= '0;
+        partial_q <= '0;
+        quotient_q <= '0;
+      end else if (start) begin
+        left_q <= 6'd40;
+        partial_q <= 29'(dividend[39]);
+        // The dividend leaves at the top while the quotient's bits enter at the bottom.
+        quotient_q <= {dividend[38:0], 1'b0};
+      end else begin
+        left_q <= left_q - 6'd1;
+        partial_q <= {fits ? partial_q[27:0] - divisor : partial_q[27:0], quotient_q[39]};
+        quotient_q <= {quotient_q[38:0], fits};
+      end
     end
   end
 

@@ -17,21 +17,20 @@ module ga2_fault_checker (
     output wire [ 3:0] code
 );
 
-  import ga2_pkg::*;
-
-  wire is_ext = op == OpLd || op == OpSt;
-  wire is_mm = op == OpMm;
-  wire is_vadd = op == OpVadd;
-  wire is_amax = op == OpAmax;
-  wire is_unpack = op == OpUnpack;
+  wire is_ext = op == ga2_pkg::OpLd || op == ga2_pkg::OpSt;
+  wire is_mm = op == ga2_pkg::OpMm;
+  wire is_vadd = op == ga2_pkg::OpVadd;
+  wire is_amax = op == ga2_pkg::OpAmax;
+  wire is_unpack = op == ga2_pkg::OpUnpack;
   // The operations whose second region is a scratchpad source of the common length.
-  wire has_src_b = op == OpRq || op == OpSm || is_vadd || is_amax || is_unpack;
+  wire has_src_b = op == ga2_pkg::OpRq || op == ga2_pkg::OpSm
+      || is_vadd || is_amax || is_unpack;
 
   wire [15:0] len = is_vadd ? d : c;
   wire [18:0] len_a = is_amax ? 19'd1 : is_unpack ? {len, 3'b000} : {3'b000, len};
 
-  wire bad_opcode = op > OpUnpack;
-  wire bad_length = !is_mm && op != OpHalt
+  wire bad_opcode = op > ga2_pkg::OpUnpack;
+  wire bad_length = !is_mm && op != ga2_pkg::OpHalt
       && (len == '0 || (is_unpack ? len_a : {3'b000, len}) > 19'd4095);
   wire bad_shape = is_mm
       && (f == '0 || f > 8'd4 || h == '0 || h > 8'd4 || g == '0 || g > 8'd64);
@@ -52,13 +51,13 @@ module ga2_fault_checker (
   wire bad_overlap = (meets_b && has_src_b && !is_amax && (a != b || is_unpack))
       || (meets_c && is_vadd && a != c);
 
-  assign code = op == OpHalt ? FaultNone
-      : bad_opcode ? FaultOpcode
-      : bad_length ? FaultLength
-      : bad_shape ? FaultShape
-      : bad_address ? FaultAddress
-      : bad_overlap ? FaultOverlap
-      : FaultNone;
+  assign code = op == ga2_pkg::OpHalt ? ga2_pkg::FaultNone
+      : bad_opcode ? ga2_pkg::FaultOpcode
+      : bad_length ? ga2_pkg::FaultLength
+      : bad_shape ? ga2_pkg::FaultShape
+      : bad_address ? ga2_pkg::FaultAddress
+      : bad_overlap ? ga2_pkg::FaultOverlap
+      : ga2_pkg::FaultNone;
 
 endmodule
 

@@ -31,38 +31,46 @@ module ga2_load (
   // counters equal and is dropped.
   wire accept = resp_valid && resp_left_q != req_left_q;
 
+  // No flop changes in other cycles.
+  wire active = rst || start || busy_q;
+
   always_ff @(posedge clk) begin
-    if (rst) begin
-      busy_q <= 1'b0;
-      req_valid_q <= 1'b0;
-      req_addr_q <= '0;
-      req_left_q <= '0;
-      resp_left_q <= '0;
-      we_q <= 1'b0;
-      waddr_q <= '0;
-      wdata_q <= '0;
-      done_q <= 1'b0;
-    end else if (start) begin
-      busy_q <= 1'b1;
-      req_valid_q <= 1'b1;
-      req_addr_q <= src;
-      req_left_q <= len;
-      resp_left_q <= len;
-      waddr_q <= dst;
-    end else if (busy_q) begin
-      if (req_valid_q) begin
-        req_addr_q <= req_addr_q + 16'd1;
-        req_left_q <= req_left_q - 12'd1;
-        req_valid_q <= req_left_q != 12'd1;
+    if (active) begin
+      if (rst) begin
+        busy_q <= 1'b0;
+        req_valid_q <= 1'b0;
+        req_addr_q <= '0;
+        req_left_q <= '0;
+        resp_left_q <= '0;
+        we_q <= 1'b0;
+        waddr_q <= '0;
+        wdata_q <= '0;
+        done_q <= 1'b0;
+      end else if (start) begin
+        busy_q <= 1'b1;
+        req_valid_q <= 1'b1;
+        req_addr_q <= src;
+        req_left_q <= len;
+        resp_left_q <= len;
+        waddr_q <= dst;
+      end else begin
+        if (req_valid_q) begin
+          req_addr_q <= req_addr_q + 16'd1;
+          req_left_q <= req_left_q - 12'd1;
+          req_valid_q <= req_left_q != 12'd1;
+        end
+        if (accept) begin
+          we_q <= 1'b1;
+          wdata_q <= resp_data;
+          resp_left_q <= resp_left_q - 12'd1;
+          if (resp_left_q == 12'd1) done_q <= 1'b1;
+        end else begin
+          we_q <= 1'b0;
+          done_q <= 1'b0;
+          if (done_q) busy_q <= 1'b0;
+        end
+        if (we_q) waddr_q <= waddr_q + 12'd1;
       end
-      if (accept) begin
-        wdata_q <= resp_data;
-        resp_left_q <= resp_left_q - 12'd1;
-      end
-      we_q <= accept;
-      done_q <= accept && resp_left_q == 12'd1;
-      if (we_q) waddr_q <= waddr_q + 12'd1;
-      if (done_q) busy_q <= 1'b0;
     end
   end
 

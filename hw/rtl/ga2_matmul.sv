@@ -60,144 +60,170 @@ module ga2_matmul (
   wire [11:0] outer_stride = in_write ? ldc : in_load_a ? lda : tb ? ldb : 12'd1;
   wire [5:0] inner_last = in_write ? 6'(n - 3'd1) : 6'(k - 7'd1);
   wire [1:0] outer_last = in_load_b ? 2'(n - 3'd1) : 2'(m - 3'd1);
-  wire walk = in_load_a || in_load_b || in_write;
+  wire row_end = inner_q == inner_last;
 
-  // The bank address of the word that is on its way from the scratchpad.
-  logic to_a_q;
+  // The word that is on its way from the scratchpad: its bank, and its place there (skewed, as the
+  // bank asks for).
+  logic data_q;
   logic to_b_q;
   logic [1:0] lane_q;
-  logic [5:0] index_q;
+  logic [5:0] place_q;
+  wire we_a = data_q && !to_b_q;
+  wire we_b = data_q && to_b_q;
 
-  // Streaming: step t of K + M + N - 1, and which lanes are fed at this step.
+  // Streaming: step t of K + M + N - 1. The operands of index k meet in cell (r, c) at step
+  // k + r + c + 1, so a cell's distance from the corner alone says when it works.
   logic [6:0] t_q;
-  logic [3:0] feed_q;
+  logic [6:0] wave_q;
   wire [6:0] t_last = k + 7'(m) + 7'(n) - 7'd2;
   wire [3:0] row_en = {m[2], m[2] || &m[1:0], |m[2:1], 1'b1};
   wire [3:0] col_en = {n[2], n[2] || &n[1:0], |n[2:1], 1'b1};
 
-  wire [31:0] a_edge;
-  wire [31:0] b_edge;
-  wire [3:0] a_valid;
-  wire [3:0] unused_b_valid;  // a byte of A tells the array when to multiply
+  wire [31:0] a_in;
+  wire [31:0] b_in;
+
+  logic [1:0] col_q;  // of the sum to be written next; outer_q is its row
+
+  wire active = rst || start || state_q != StIdle;
 
   assign done = state_q == StDone;
 
   always_ff @(posedge clk) begin
-    if (rst) begin
-      state_q <= StIdle;
-      ren_q <= 1'b0;
-      addr_q <= '0;
-      base_q <= '0;
-      outer_q <= '0;
-      inner_q <= '0;
-      to_a_q <= 1'b0;
-      to_b_q <= 1'b0;
-      lane_q <= '0;
-      index_q <= '0;
-      t_q <= '0;
-      feed_q <= '0;
-      we_q <= 1'b0;
-      waddr_q <= '0;
-    end else if (start) begin
-      state_q <= StSetup;
-    end else if (state_q != StIdle) begin
-      if (walk) begin
-        if (inner_q == inner_last) begin
-          inner_q <= '0;
-          outer_q <= outer_q + 2'd1;
-          base_q <= base_q + outer_stride;
-          addr_q <= base_q + outer_stride;
-          if (outer_q == outer_last) begin
-            outer_q <= '0;
-            ren_q <= 1'b0;
-            state_q <= in_load_a ? StTurn : in_load_b ? StDrain : StFlush;
+    if (active) begin
+      if (rst) begin
+        state_q <= StIdle;
+        ren_q <= 1'b0;
+        addr_q <= '0;
+        base_q <= '0;
+        outer_q <= '0;
+        inner_q <= '0;
+        data_q <= 1'b0;
+        to_b_q <= 1'b0;
+        lane_q <= '0;
+        place_q <= '0;
+        t_q <= '0;
+        wave_q <= '0;
+        col_q <= '0;
+        we_q <= 1'b0;
+        waddr_q <= '0;
+      end else begin
+        case (state_q)
+          StLoadA, StLoadB: begin
+            data_q <= 1'b1;
+            lane_q <= outer_q;
+            place_q <= inner_q + 6'(outer_q);
+            if (row_end) begin
+              inner_q <= '0;
+              outer_q <= outer_q + 2'd1;
+              base_q <= base_q + outer_stride;
+              addr_q <= base_q + outer_stride;
+              if (outer_q == outer_last) begin
+                outer_q <= '0;
+                ren_q <= 1'b0;
+                state_q <= in_load_a ? StTurn : StDrain;
+              end
+            end else begin
+              inner_q <= inner_q + 6'd1;
+              addr_q <= addr_q + inner_stride;
+            end
           end
-        end else begin
-          inner_q <= inner_q + 6'd1;
-          addr_q <= addr_q + inner_stride;
-        end
-        lane_q <= outer_q;
-        index_q <= inner_q;
+          StStream: begin
+            t_q <= t_q + 7'd1;
+            wave_q <= {wave_q[5:0], t_q < k};
+            if (t_q == t_last) begin
+              base_q <= dst;
+              addr_q <= dst;
+              state_q <= StWrite;
+            end
+          end
+          StWrite: begin
+            we_q <= 1'b1;
+            waddr_q <= addr_q;
+            if (row_end) begin
+              inner_q <= '0;
+              outer_q <= outer_q + 2'd1;
+              col_q <= '0;
+              base_q <= base_q + outer_stride;
+              addr_q <= base_q + outer_stride;
+              if (outer_q == outer_last) begin
+                outer_q <= '0;
+                state_q <= StFlush;
+              end
+            end else begin
+              inner_q <= inner_q + 6'd1;
+              col_q <= col_q + 2'd1;
+              addr_q <= addr_q + inner_stride;
+            end
+          end
+          StSetup: begin
+            to_b_q <= 1'b0;
+            base_q <= base_a;
+            addr_q <= base_a;
+            ren_q <= 1'b1;
+            state_q <= StLoadA;
+          end
+          StTurn: begin
+            data_q <= 1'b0;
+            to_b_q <= 1'b1;
+            base_q <= base_b;
+            addr_q <= base_b;
+            ren_q <= 1'b1;
+            state_q <= StLoadB;
+          end
+          StDrain: begin
+            data_q <= 1'b0;
+            state_q <= StClear;
+          end
+          StClear: begin
+            t_q <= '0;
+            wave_q <= '0;
+            col_q <= '0;
+            state_q <= StStream;
+          end
+          StFlush: begin
+            we_q <= 1'b0;
+            state_q <= StDone;
+          end
+          StDone: state_q <= StIdle;
+          default: if (start) state_q <= StSetup;
+        endcase
       end
-      to_a_q <= in_load_a;
-      to_b_q <= in_load_b;
-      we_q <= in_write;
-      if (in_write) waddr_q <= addr_q;
-
-      case (state_q)
-        StSetup: begin
-          base_q <= base_a;
-          addr_q <= base_a;
-          ren_q <= 1'b1;
-          state_q <= StLoadA;
-        end
-        StTurn: begin
-          base_q <= base_b;
-          addr_q <= base_b;
-          ren_q <= 1'b1;
-          state_q <= StLoadB;
-        end
-        StDrain: state_q <= StClear;
-        StClear: begin
-          t_q <= '0;
-          feed_q <= 4'b0001;
-          state_q <= StStream;
-        end
-        StStream: begin
-          t_q <= t_q + 7'd1;
-          feed_q <= {feed_q[2:0], t_q + 7'd1 < k};
-          if (t_q == t_last) begin
-            base_q <= dst;
-            addr_q <= dst;
-            state_q <= StWrite;
-          end
-        end
-        StFlush: state_q <= StDone;
-        StDone: state_q <= StIdle;
-        default: ;
-      endcase
     end
   end
 
   ga2_operand_bank u_bank_a (
       .clk,
-      .rst,
-      .we(to_a_q),
+      .we(we_a),
       .wlane(lane_q),
-      .windex(index_q),
+      .waddr(place_q),
       .wdata(rdata),
-      .step(in_stream),
-      .rindex(t_q[5:0]),
-      .lane_en(feed_q & row_en),
-      .rdata_q(a_edge),
-      .rvalid_q(a_valid)
+      .raddr(t_q[5:0]),
+      .rdata(a_in)
   );
 
   ga2_operand_bank u_bank_b (
       .clk,
-      .rst,
-      .we(to_b_q),
+      .we(we_b),
       .wlane(lane_q),
-      .windex(index_q),
+      .waddr(place_q),
       .wdata(rdata),
-      .step(in_stream),
-      .rindex(t_q[5:0]),
-      .lane_en(feed_q & col_en),
-      .rdata_q(b_edge),
-      .rvalid_q(unused_b_valid)
+      .raddr(t_q[5:0]),
+      .rdata(b_in)
   );
 
   ga2_systolic_array u_array (
       .clk,
       .clear(state_q == StClear),
       .step(in_stream),
-      .a_edge,
-      .a_valid,
-      .b_edge,
+      .a_in,
+      .b_in,
+      .wave(wave_q),
+      .row_en,
       .col_en,
       .read(in_write),
-      .read_cell({outer_q, inner_q[1:0]}),
-      .sum_q(wdata)
+      .read_row(outer_q),
+      .read_col(col_q),
+      .sum(wdata)
   );
 
 endmodule

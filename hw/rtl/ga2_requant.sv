@@ -29,7 +29,7 @@ module ga2_requant (
   logic [31:0] acc_q;
   wire [7:0] q;
 
-  assign wdata = {{24{q[7]}}, q};
+  assign wdata = 32'($signed(q));
   assign done = we_q && !data_q;
 
   // The latch in front keeps the multiplier still while other units read the scratchpad.
@@ -41,30 +41,35 @@ module ga2_requant (
       .q
   );
 
+  // No flop changes in other cycles.
+  wire active = rst || start || ren_q || data_q || we_q;
+
   always_ff @(posedge clk) begin
-    if (rst) begin
-      ren_q <= 1'b0;
-      raddr_q <= '0;
-      left_q <= '0;
-      data_q <= 1'b0;
-      acc_q <= '0;
-      we_q <= 1'b0;
-      waddr_q <= '0;
-    end else if (start) begin
-      ren_q <= 1'b1;
-      raddr_q <= src;
-      left_q <= len;
-      waddr_q <= dst;
-    end else if (ren_q || data_q || we_q) begin
-      if (ren_q) begin
-        raddr_q <= raddr_q + 12'd1;
-        left_q <= left_q - 12'd1;
-        ren_q <= left_q != 12'd1;
+    if (active) begin
+      if (rst) begin
+        ren_q <= 1'b0;
+        raddr_q <= '0;
+        left_q <= '0;
+        data_q <= 1'b0;
+        acc_q <= '0;
+        we_q <= 1'b0;
+        waddr_q <= '0;
+      end else if (start) begin
+        ren_q <= 1'b1;
+        raddr_q <= src;
+        left_q <= len;
+        waddr_q <= dst;
+      end else begin
+        if (ren_q) begin
+          raddr_q <= raddr_q + 12'd1;
+          left_q <= left_q - 12'd1;
+          ren_q <= left_q != 12'd1;
+        end
+        data_q <= ren_q;
+        if (data_q) acc_q <= rdata;
+        we_q <= data_q;
+        if (we_q) waddr_q <= waddr_q + 12'd1;
       end
-      data_q <= ren_q;
-      if (data_q) acc_q <= rdata;
-      we_q <= data_q;
-      if (we_q) waddr_q <= waddr_q + 12'd1;
     end
   end
 

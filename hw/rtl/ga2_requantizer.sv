@@ -10,19 +10,24 @@ module ga2_requantizer (
     input  wire [23:0] m,
     input  wire [ 5:0] s,
     input  wire        relu,
-    output wire [ 7:0] q
+    output logic [7:0] q
 );
+
+  wire negative = acc[31];
+  logic [31:0] magnitude;
+  logic [56:0] rounded;
+  logic [7:0] clamped;
 
   // Rounding half away from zero is symmetric, so it works on the magnitude:
   // (p + half) >> s equals ((2p >> s) + 1) >> 1 for every s, s = 0 included.
-  wire negative = acc[31];
-  wire [31:0] magnitude = negative ? -acc : acc;
-  wire [55:0] product = {24'd0, magnitude} * {32'd0, m};
-  wire [56:0] shifted = {product, 1'b0} >> s;
-  wire [56:0] rounded = (shifted + 57'd1) >> 1;
-  wire [6:0] clamped = |rounded[56:7] ? 7'd127 : rounded[6:0];
-
-  assign q = negative ? (relu ? 8'd0 : -{1'b0, clamped}) : {1'b0, clamped};
+  always_comb begin
+    magnitude = negative ? -acc : acc;
+    rounded = ((((57'(magnitude) * 57'(m)) << 1) >> s) + 57'd1) >> 1;
+    clamped = rounded > 57'd127 ? 8'd127 : 8'(rounded);
+    if (!negative) q = clamped;
+    else if (relu) q = 8'd0;
+    else q = -clamped;
+  end
 
 endmodule
 

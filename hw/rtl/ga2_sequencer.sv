@@ -28,8 +28,6 @@ module ga2_sequencer (
     output logic [ 15:0] fault_pc
 );
 
-  import ga2_pkg::*;
-
   typedef enum logic [2:0] {
     StIdle,
     StFetch,
@@ -46,47 +44,50 @@ module ga2_sequencer (
   assign running = state_q == StFetch || issue || waiting;
   assign halted = state_q == StHalted;
 
-  assign issue_fault = issue && check_code != FaultNone;
-  assign issue_halt = issue && instr_q[FieldOp+:4] == OpHalt;
+  assign issue_fault = issue && check_code != ga2_pkg::FaultNone;
+  assign issue_halt = issue && instr_q[ga2_pkg::FieldOp+:4] == ga2_pkg::OpHalt;
   assign issue_start = issue && !issue_fault && !issue_halt;
   assign retire = waiting && unit_done;
 
+  // No flop changes in other cycles; in particular not while a unit works.
+  wire active = rst || retire || begin_run || state_q == StFetch || issue;
+
   always_ff @(posedge clk) begin
-    if (rst) begin
-      state_q <= StIdle;
-      pc_q <= '0;
-      instr_q <= '0;
-      fault <= 1'b0;
-      fault_code <= '0;
-      fault_pc <= '0;
-    end else begin
-      case (state_q)
-        StFetch: begin
-          instr_q <= imem_data;
-          state_q <= StIssue;
-        end
-        StIssue: begin
-          state_q <= issue_start ? StWait : StHalted;
-          if (issue_fault) begin
-            fault <= 1'b1;
-            fault_code <= check_code;
-            fault_pc <= pc_q;
+    if (active) begin
+      if (rst) begin
+        state_q <= StIdle;
+        pc_q <= '0;
+        instr_q <= '0;
+        fault <= 1'b0;
+        fault_code <= '0;
+        fault_pc <= '0;
+      end else begin
+        case (state_q)
+          StFetch: begin
+            instr_q <= imem_data;
+            state_q <= StIssue;
           end
-        end
-        StWait:
-        if (unit_done) begin
-          pc_q <= pc_q + 16'd1;
-          state_q <= StFetch;
-        end
-        default:
-        if (start) begin
-          pc_q <= '0;
-          fault <= 1'b0;
-          fault_code <= '0;
-          fault_pc <= '0;
-          state_q <= StFetch;
-        end
-      endcase
+          StIssue: begin
+            state_q <= issue_start ? StWait : StHalted;
+            if (issue_fault) begin
+              fault <= 1'b1;
+              fault_code <= check_code;
+              fault_pc <= pc_q;
+            end
+          end
+          StWait: begin
+            pc_q <= pc_q + 16'd1;
+            state_q <= StFetch;
+          end
+          default: begin
+            pc_q <= '0;
+            fault <= 1'b0;
+            fault_code <= '0;
+            fault_pc <= '0;
+            state_q <= StFetch;
+          end
+        endcase
+      end
     end
   end
 

@@ -56,77 +56,82 @@ module ga2_softmax (
 
   wire last_read = left_q == 12'd1;
 
-  assign wdata = {15'd0, probability_q};
+  assign wdata = 32'(probability_q);
   assign done = we_q && !scale_q;
 
+  // No flop changes in other cycles.
+  wire active = rst || start || state_q != StIdle;
+
   always_ff @(posedge clk) begin
-    if (rst) begin
-      state_q <= StIdle;
-      ren_q <= 1'b0;
-      raddr_q <= '0;
-      left_q <= '0;
-      max_data_q <= 1'b0;
-      exp_data_q <= 1'b0;
-      exp_q <= 1'b0;
-      scale_q <= 1'b0;
-      max_q <= '0;
-      distance_q <= '0;
-      sum_q <= '0;
-      exponential_q <= '0;
-      probability_q <= '0;
-      we_q <= 1'b0;
-      waddr_q <= '0;
-    end else if (start) begin
-      state_q <= StMax;
-      ren_q <= 1'b1;
-      raddr_q <= src;
-      left_q <= len;
-      max_q <= -8'sd128;
-      sum_q <= '0;
-      waddr_q <= dst;
-    end else if (state_q != StIdle) begin
-      if (ren_q) begin
-        raddr_q <= last_read ? src : raddr_q + 12'd1;
-        left_q <= last_read ? len : left_q - 12'd1;
-      end
-      max_data_q <= ren_q && state_q == StMax;
-      exp_data_q <= ren_q && state_q != StMax;
-      exp_q <= exp_data_q;
-      scale_q <= exp_q && state_q == StScale;
-      we_q <= scale_q;
+    if (active) begin
+      if (rst) begin
+        state_q <= StIdle;
+        ren_q <= 1'b0;
+        raddr_q <= '0;
+        left_q <= '0;
+        max_data_q <= 1'b0;
+        exp_data_q <= 1'b0;
+        exp_q <= 1'b0;
+        scale_q <= 1'b0;
+        max_q <= '0;
+        distance_q <= '0;
+        sum_q <= '0;
+        exponential_q <= '0;
+        probability_q <= '0;
+        we_q <= 1'b0;
+        waddr_q <= '0;
+      end else if (start) begin
+        state_q <= StMax;
+        ren_q <= 1'b1;
+        raddr_q <= src;
+        left_q <= len;
+        max_q <= -8'sd128;
+        sum_q <= '0;
+        waddr_q <= dst;
+      end else begin
+        if (ren_q) begin
+          raddr_q <= last_read ? src : raddr_q + 12'd1;
+          left_q <= last_read ? len : left_q - 12'd1;
+        end
+        max_data_q <= ren_q && state_q == StMax;
+        exp_data_q <= ren_q && state_q != StMax;
+        exp_q <= exp_data_q;
+        scale_q <= exp_q && state_q == StScale;
+        we_q <= scale_q;
 
-      if (max_data_q && $signed(rdata) > max_q) max_q <= rdata;
-      if (exp_data_q) distance_q <= max_q - rdata;
-      if (exp_q) begin
-        if (state_q == StScale) exponential_q <= exponential;
-        else sum_q <= sum_q + 28'(exponential);
-      end
-      // Rounds at bit 22; at most 65,536 because e <= S and r <= 2**38 / S. Inside the process, so
-      // that the product is not formed while the divider shifts.
-      if (scale_q)
-        probability_q <= 17'((39'(exponential_q) * 39'(reciprocal) + 39'h20_0000) >> 22);
-      if (we_q) waddr_q <= waddr_q + 12'd1;
+        if (max_data_q && $signed(rdata) > max_q) max_q <= rdata;
+        if (exp_data_q) distance_q <= max_q - rdata;
+        if (exp_q) begin
+          if (state_q == StScale) exponential_q <= exponential;
+          else sum_q <= sum_q + 28'(exponential);
+        end
+        // Rounds at bit 22; at most 65,536 because e <= S and r <= 2**38 / S. The product is formed
+        // here and not beside the process, where it would follow every shift of the divider.
+        if (scale_q)
+          probability_q <= 17'((39'(exponential_q) * 39'(reciprocal) + 39'h20_0000) >> 22);
+        if (we_q) waddr_q <= waddr_q + 12'd1;
 
-      case (state_q)
-        // The last score of the first pass arrives while the second already reads: its maximum
-        // is known by the time the second's first score arrives.
-        StMax: if (last_read) state_q <= StSum;
-        StSum: begin
-          if (last_read) ren_q <= 1'b0;
-          if (exp_q && !exp_data_q) state_q <= StStartDiv;
-        end
-        StStartDiv: state_q <= StDivide;
-        StDivide:
-        if (divided) begin
-          ren_q <= 1'b1;
-          state_q <= StScale;
-        end
-        StScale: begin
-          if (last_read) ren_q <= 1'b0;
-          if (done) state_q <= StIdle;
-        end
-        default: ;
-      endcase
+        case (state_q)
+          // The last score of the first pass arrives while the second already reads: its maximum
+          // is known by the time the second's first score arrives.
+          StMax: if (last_read) state_q <= StSum;
+          StSum: begin
+            if (last_read) ren_q <= 1'b0;
+            if (exp_q && !exp_data_q) state_q <= StStartDiv;
+          end
+          StStartDiv: state_q <= StDivide;
+          StDivide:
+          if (divided) begin
+            ren_q <= 1'b1;
+            state_q <= StScale;
+          end
+          StScale: begin
+            if (last_read) ren_q <= 1'b0;
+            if (done) state_q <= StIdle;
+          end
+          default: ;
+        endcase
+      end
     end
   end
 

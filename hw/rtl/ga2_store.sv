@@ -26,30 +26,35 @@ module ga2_store (
 
   assign done = wr_valid_q && !data_q;
 
+  // No flop changes in other cycles.
+  wire active = rst || start || ren_q || data_q || wr_valid_q;
+
   always_ff @(posedge clk) begin
-    if (rst) begin
-      ren_q <= 1'b0;
-      raddr_q <= '0;
-      left_q <= '0;
-      data_q <= 1'b0;
-      wr_valid_q <= 1'b0;
-      wr_addr_q <= '0;
-      wr_data_q <= '0;
-    end else if (start) begin
-      ren_q <= 1'b1;
-      raddr_q <= src;
-      left_q <= len;
-      wr_addr_q <= dst;
-    end else if (ren_q || data_q || wr_valid_q) begin
-      if (ren_q) begin
-        raddr_q <= raddr_q + 12'd1;
-        left_q <= left_q - 12'd1;
-        ren_q <= left_q != 12'd1;
+    if (active) begin
+      if (rst) begin
+        ren_q <= 1'b0;
+        raddr_q <= '0;
+        left_q <= '0;
+        data_q <= 1'b0;
+        wr_valid_q <= 1'b0;
+        wr_addr_q <= '0;
+        wr_data_q <= '0;
+      end else if (start) begin
+        ren_q <= 1'b1;
+        raddr_q <= src;
+        left_q <= len;
+        wr_addr_q <= dst;
+      end else begin
+        if (ren_q) begin
+          raddr_q <= raddr_q + 12'd1;
+          left_q <= left_q - 12'd1;
+          ren_q <= left_q != 12'd1;
+        end
+        data_q <= ren_q;
+        if (data_q) wr_data_q <= rdata;
+        wr_valid_q <= data_q;
+        if (wr_valid_q) wr_addr_q <= wr_addr_q + 16'd1;
       end
-      data_q <= ren_q;
-      if (data_q) wr_data_q <= rdata;
-      wr_valid_q <= data_q;
-      if (wr_valid_q) wr_addr_q <= wr_addr_q + 16'd1;
     end
   end
 

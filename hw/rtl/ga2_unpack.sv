@@ -27,44 +27,49 @@ module ga2_unpack (
   logic [2:0] nibble_q;
   logic [31:0] word_q;  // the nibble to write is the lowest
 
-  assign wdata = {{28{word_q[3]}}, word_q[3:0]};
+  assign wdata = 32'($signed(word_q[3:0]));
+
+  // No flop changes in other cycles.
+  wire active = rst || start || ren_q || latch_q || we_q || done_q;
 
   always_ff @(posedge clk) begin
-    if (rst) begin
-      ren_q <= 1'b0;
-      raddr_q <= '0;
-      latch_q <= 1'b0;
-      left_q <= '0;
-      nibble_q <= '0;
-      word_q <= '0;
-      we_q <= 1'b0;
-      waddr_q <= '0;
-      done_q <= 1'b0;
-    end else if (start) begin
-      ren_q <= 1'b1;
-      raddr_q <= src;
-      left_q <= len;
-      waddr_q <= dst;
-    end else if (ren_q) begin
-      ren_q <= 1'b0;
-      raddr_q <= raddr_q + 12'd1;
-      latch_q <= 1'b1;
-    end else if (latch_q) begin
-      latch_q <= 1'b0;
-      word_q <= rdata;
-      we_q <= 1'b1;
-    end else if (we_q) begin
-      waddr_q <= waddr_q + 12'd1;
-      word_q <= {4'd0, word_q[31:4]};
-      nibble_q <= nibble_q + 3'd1;
-      if (nibble_q == 3'd7) begin
+    if (active) begin
+      if (rst) begin
+        ren_q <= 1'b0;
+        raddr_q <= '0;
+        latch_q <= 1'b0;
+        left_q <= '0;
+        nibble_q <= '0;
+        word_q <= '0;
         we_q <= 1'b0;
-        left_q <= left_q - 9'd1;
-        ren_q <= left_q != 9'd1;
-        done_q <= left_q == 9'd1;
+        waddr_q <= '0;
+        done_q <= 1'b0;
+      end else if (start) begin
+        ren_q <= 1'b1;
+        raddr_q <= src;
+        left_q <= len;
+        waddr_q <= dst;
+      end else if (ren_q) begin
+        ren_q <= 1'b0;
+        raddr_q <= raddr_q + 12'd1;
+        latch_q <= 1'b1;
+      end else if (latch_q) begin
+        latch_q <= 1'b0;
+        word_q <= rdata;
+        we_q <= 1'b1;
+      end else if (we_q) begin
+        waddr_q <= waddr_q + 12'd1;
+        word_q <= {4'd0, word_q[31:4]};
+        nibble_q <= nibble_q + 3'd1;
+        if (nibble_q == 3'd7) begin
+          we_q <= 1'b0;
+          left_q <= left_q - 9'd1;
+          ren_q <= left_q != 9'd1;
+          done_q <= left_q == 9'd1;
+        end
+      end else if (done_q) begin
+        done_q <= 1'b0;
       end
-    end else if (done_q) begin
-      done_q <= 1'b0;
     end
   end
 

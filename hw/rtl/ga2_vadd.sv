@@ -28,49 +28,57 @@ module ga2_vadd (
   logic data_q;  // a word arrives from the scratchpad in this cycle
   logic second_q;  // and it is the second operand
   logic [7:0] first_q;
-  logic [8:0] sum_q;
+  logic signed [8:0] sum_q;
+  logic signed [7:0] clamped;
 
-  // The clamp works on the latched sum, which is still while other units read the scratchpad.
-  wire high = !sum_q[8] && sum_q[7];
-  wire low = sum_q[8] && (!sum_q[7] || sum_q[6:0] == '0);
-  wire [7:0] clamped = high ? 8'd127 : low ? -8'd127 : sum_q[7:0];
+  // Clamps the latched sum, which is still while other units read the scratchpad.
+  always_comb begin
+    if (sum_q > 9'sd127) clamped = 8'sd127;
+    else if (sum_q < -9'sd127) clamped = -8'sd127;
+    else clamped = 8'(sum_q);
+  end
 
-  assign wdata = {{24{clamped[7]}}, clamped};
+  assign wdata = 32'(clamped);
   assign done = we_q && !data_q;
 
+  // No flop changes in other cycles.
+  wire active = rst || start || ren_q || data_q || we_q;
+
   always_ff @(posedge clk) begin
-    if (rst) begin
-      ren_q <= 1'b0;
-      raddr_q <= '0;
-      other_q <= '0;
-      left_q <= '0;
-      data_q <= 1'b0;
-      second_q <= 1'b0;
-      first_q <= '0;
-      sum_q <= '0;
-      we_q <= 1'b0;
-      waddr_q <= '0;
-    end else if (start) begin
-      ren_q <= 1'b1;
-      raddr_q <= src1;
-      other_q <= src2;
-      left_q <= {len, 1'b0};
-      waddr_q <= dst;
-    end else if (ren_q || data_q || we_q) begin
-      if (ren_q) begin
-        raddr_q <= other_q;
-        other_q <= raddr_q + 12'd1;
-        left_q <= left_q - 13'd1;
-        ren_q <= left_q != 13'd1;
+    if (active) begin
+      if (rst) begin
+        ren_q <= 1'b0;
+        raddr_q <= '0;
+        other_q <= '0;
+        left_q <= '0;
+        data_q <= 1'b0;
+        second_q <= 1'b0;
+        first_q <= '0;
+        sum_q <= '0;
+        we_q <= 1'b0;
+        waddr_q <= '0;
+      end else if (start) begin
+        ren_q <= 1'b1;
+        raddr_q <= src1;
+        other_q <= src2;
+        left_q <= {len, 1'b0};
+        waddr_q <= dst;
+      end else begin
+        if (ren_q) begin
+          raddr_q <= other_q;
+          other_q <= raddr_q + 12'd1;
+          left_q <= left_q - 13'd1;
+          ren_q <= left_q != 13'd1;
+        end
+        data_q <= ren_q;
+        if (data_q) begin
+          second_q <= !second_q;
+          if (second_q) sum_q <= {first_q[7], first_q} + {rdata[7], rdata};
+          else first_q <= rdata;
+        end
+        we_q <= data_q && second_q;
+        if (we_q) waddr_q <= waddr_q + 12'd1;
       end
-      data_q <= ren_q;
-      if (data_q) begin
-        second_q <= !second_q;
-        if (second_q) sum_q <= {first_q[7], first_q} + {rdata[7], rdata};
-        else first_q <= rdata;
-      end
-      we_q <= data_q && second_q;
-      if (we_q) waddr_q <= waddr_q + 12'd1;
     end
   end
 

@@ -31,9 +31,8 @@ class DecodePrograms:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The compiler's notes on all programs, each once."""
-        seen = {f"context {n}: {note}" for n, c in self.by_context.items() for note in c.notes}
-        return tuple(sorted(seen))
+        """The compiler's notes on all programs, smallest context first."""
+        return tuple(f"context {n}: {note}" for n, c in self.by_context.items() for note in c.notes)
 
     def for_step(self, step: int) -> tuple[int, Compiled]:
         """Context size of a step (counted from 1) and its program. Raises ParameterError."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import tempfile
 import time
@@ -22,6 +23,7 @@ POLL_SECONDS = 0.02
 # The files a program is loaded from and dumped to are rewritten for each program. In main memory
 # that costs nothing; some disk file systems write every truncated file out at once.
 MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+KEPT_JOBS = 300
 OnResult = Callable[[ProgramResult], None]
 
 __all__ = ["JobResult", "SimulationError", "build", "simulate"]
@@ -65,8 +67,12 @@ class JobResult:
 
 
 def job_path(sim: str) -> Path:
-    """A new folder for a job."""
-    return BUILD / "jobs" / f"{time.strftime('%H%M%S')}-{sim}-{uuid.uuid4().hex[:6]}"
+    """A new folder for a job; of the old ones the newest ``KEPT_JOBS`` stay."""
+    jobs = BUILD / "jobs"
+    old = sorted(jobs.glob("*-*-*"))[:-KEPT_JOBS]
+    for folder in old:
+        shutil.rmtree(folder, ignore_errors=True)
+    return jobs / f"{time.strftime('%y%m%d%H%M%S')}-{sim}-{uuid.uuid4().hex[:6]}"
 
 
 def simulate(

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import cocotb
 from pyuvm import uvm_component
 
 from verif.env.analysis_input import AnalysisInput
@@ -16,6 +17,14 @@ from verif.job import RESULTS_FILE, Job, job_folder
 
 FAILING = "failing"  # subfolder of the job: one job for each failing program
 KEPT = 20
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def rerun_command(folder: Path) -> str:
+    """Command that plays the kept job in ``folder`` with waves, from the project's folder."""
+    shown = folder.relative_to(ROOT) if folder.is_relative_to(ROOT) else folder
+    sim = "verilator" if cocotb.SIM_NAME.lower().startswith("verilator") else "icarus"
+    return f".venv/bin/python -m sim.rerun {shown} --sim {sim}"
 
 
 class ResultLog(uvm_component):
@@ -41,7 +50,7 @@ class ResultLog(uvm_component):
         if not result.passed and self.kept < KEPT:
             folder = self.keep(verdict)
             if not result.rerun:
-                result.rerun = f".venv/bin/python -m sim.rerun {folder}"
+                result.rerun = rerun_command(folder)
         self.write(result.to_json())
 
     def keep(self, verdict: Verdict) -> Path:

@@ -7,13 +7,14 @@ from typing import Any
 
 from pyuvm import ConfigDB, uvm_analysis_port, uvm_component
 
-from verif.agents.control.observation import Observation
+from verif.agents.control.observation import Observation, ProtocolErrors
 from verif.agents.memory.burst_item import BurstItem
 from verif.env.analysis_input import AnalysisInput
 from verif.env.compare import CHECKS, Burst, compare_bursts
 from verif.env.config import EnvConfig
 from verif.env.divergence import first_divergence
 from verif.env.predictor import Prediction
+from verif.env.protocol import PROTOCOL_ERRORS, codes_of
 from verif.env.verdict import Verdict
 from verif.result import Mismatch, ProgramResult
 
@@ -64,6 +65,12 @@ class Scoreboard(uvm_component):
             self.failed += 1
             self.config.resync = prediction.spad_after
         self.ap.write(Verdict(prediction, seen, result))
+
+    def accept_late(self, errors: ProtocolErrors) -> None:
+        """Protocol errors after the last program, which belong to no result."""
+        self.mismatches += errors.count
+        for code in codes_of(errors.mask):
+            self.logger.error("after the last program: %s", PROTOCOL_ERRORS[code])
 
     def judge(self, prediction: Prediction, seen: Observation) -> ProgramResult:
         """Make every comparison and put the result together."""

@@ -15,7 +15,7 @@ module ga2_tb;
 `endif
 
   // ---- what Python drives ------------------------------------------------------------------
-  logic        clk_enable, load_req, rst, start;
+  logic        clk_enable, load_req, rst, start, errors_taken;
   logic        py_resp_valid;
   logic [31:0] py_resp_data;
   // ---- what Python reads besides the pins --------------------------------------------------
@@ -52,7 +52,7 @@ module ga2_tb;
   logic [3:0] executing_op;
 
   initial begin
-    {clk, clk_enable, load_req, rst, start, py_resp_valid, load_ack} = '0;
+    {clk, clk_enable, load_req, rst, start, errors_taken, py_resp_valid, load_ack} = '0;
     py_resp_data   = '0;
     program_length = '0;
     depth          = '0;
@@ -97,7 +97,7 @@ module ga2_tb;
   write_log u_write_log (.clk, .fd(writes_fd), .wr_valid, .wr_addr, .wr_data);
 
   protocol_checker #(.Probed(Probed)) u_checker (
-    .clk, .rst, .start, .clear(start && !running), .halted, .imem_addr, .req_valid, .req_addr,
+    .clk, .rst, .start, .taken(errors_taken), .halted, .imem_addr, .req_valid, .req_addr,
     .resp_valid, .wr_valid, .wr_addr, .wr_data, .cyc_total, .cyc_mm, .cyc_dma, .cyc_vec, .n_inst,
     .fault, .fault_code, .fault_pc, .executing, .executing_op, .errors, .error_mask, .first_error,
     .first_cycle,

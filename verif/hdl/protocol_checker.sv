@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks the pins of GA-2 in every cycle after the first reset; passive. Errors since `clear` are
-// counted, their codes collected in a mask, the first one kept with its cycle. The texts of the
-// codes are in verif/env/protocol.py.
+// Checks the pins of GA-2 in every cycle after the first reset; passive. Errors are counted, their
+// codes collected in a mask, the first one kept with its cycle, until Python has taken them, which
+// it says by changing `taken`. The texts of the codes are in verif/env/protocol.py.
 `default_nettype none
 
 module protocol_checker #(
@@ -10,7 +10,7 @@ module protocol_checker #(
   input  wire         clk,
   input  wire         rst,
   input  wire         start,
-  input  wire         clear,
+  input  wire         taken,
   input  wire         halted,
   input  wire  [15:0] imem_addr,
   input  wire         req_valid,
@@ -56,18 +56,18 @@ module protocol_checker #(
   logic         watching;   // a reset was seen
   logic         active;     // a program runs
   logic         ended;      // halted was seen; outputs must hold
-  logic         was_reset;
+  logic         was_reset, was_taken;
   logic         prev_req, prev_wr;
   logic [15:0]  next_req_addr, next_wr_addr;
   logic [15:0]  outstanding;
   logic [31:0]  cycle;
   logic [159:0] held_counters;
-  logic [20:0]  held_fault;
+  logic [21:0]  held_end;
 
   wire [159:0] counters = {cyc_total, cyc_mm, cyc_dma, cyc_vec, n_inst};
 
   initial begin
-    {watching, active, ended, was_reset, prev_req, prev_wr} = '0;
+    {watching, active, ended, was_reset, was_taken, prev_req, prev_wr} = '0;
     outstanding = '0;
     cycle       = '0;
     {errors, error_mask, first_error, first_cycle} = '0;
@@ -84,7 +84,8 @@ module protocol_checker #(
 
   // One process with blocking assignments: nothing but Python reads these variables.
   always @(posedge clk) begin
-    if (clear) {errors, error_mask, first_error, first_cycle} = '0;
+    if (taken != was_taken) {errors, error_mask, first_error, first_cycle} = '0;
+    was_taken = taken;
     if (rst) begin
       watching    = 1'b1;
       was_reset   = 1'b1;
@@ -140,8 +141,8 @@ module protocol_checker #(
         active        = 1'b0;
         ended         = 1'b1;
         held_counters = counters;
-        held_fault    = {fault, fault_code, fault_pc};
-        if (^{counters, held_fault} === 1'bx) report(UnknownData);
+        held_end      = {halted, fault, fault_code, fault_pc};
+        if (^{counters, held_end} === 1'bx) report(UnknownData);
         if (cyc_total !== cyc_mm + cyc_dma + cyc_vec + 2 * n_inst + 2) report(CounterSum);
         if (outstanding != 0) report(ResponseCount);
       end else begin
@@ -150,8 +151,11 @@ module protocol_checker #(
         cycle = cycle + 1;
       end
     end else if (ended) begin
+      // Each change counts once.
       if (counters !== held_counters) report(CountersNotHeld);
-      if ({halted, fault, fault_code, fault_pc} !== {1'b1, held_fault}) report(EndNotHeld);
+      if ({halted, fault, fault_code, fault_pc} !== held_end) report(EndNotHeld);
+      held_counters = counters;
+      held_end      = {halted, fault, fault_code, fault_pc};
     end
     if (start && !active) begin
       active = 1'b1;

@@ -39,9 +39,11 @@ class BaseTest(uvm_test):
         self.raise_objection()
         # What was imported stays: the collector need not walk through it again and again.
         gc.freeze()
+        await self.env.control.driver.ready.wait()
         sequence = make_sequence(self.job)
         await sequence.start(self.env.control.sequencer)
         await self.drain()
+        self.env.scoreboard.accept_late(self.env.control.monitor.protocol())
         self.drop_objection()
 
     async def drain(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import cocotb
-from cocotb.triggers import First, RisingEdge, Timer
+from cocotb.triggers import Event, First, RisingEdge, Timer
 from pyuvm import ConfigDB, uvm_analysis_port, uvm_driver
 
 from verif.agents.control.load_file import write_load_file
@@ -32,6 +32,7 @@ class ControlDriver(uvm_driver):
         self.started = uvm_analysis_port("started", self)
         self.config: EnvConfig = ConfigDB().get(self, "", "config")
         self.dut: Any = cocotb.top
+        self.ready = Event()  # powered up
 
     async def run_phase(self) -> None:
         """Play items for ever."""
@@ -47,6 +48,7 @@ class ControlDriver(uvm_driver):
         await self.cycles(1)
         self.config.probed = bool(self.dut.probed.value)
         await self.reset()
+        self.ready.set()
 
     async def cycles(self, count: int) -> None:
         """Wait from one falling edge to the one ``count`` cycles later."""

@@ -62,11 +62,12 @@ class ControlMonitor(uvm_monitor):
         )
 
     def protocol(self) -> ProtocolErrors:
-        """Read the protocol checker; the details only when there is an error."""
+        """Take what the protocol checker found since the last time."""
         dut = self.dut
         count = int(dut.errors.value)
         if not count:
             return ProtocolErrors(0, 0, 0, 0)
+        dut.errors_taken.value = not dut.errors_taken.value
         return ProtocolErrors(
             count,
             int(dut.error_mask.value),

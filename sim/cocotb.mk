@@ -28,7 +28,8 @@ else
 COMPILE_ARGS := $(GA2_COMPILE)
 endif
 
-include $(shell cocotb-config --makefiles)/Makefile.sim
+cocotb_makefiles ?= $(shell cocotb-config --makefiles)
+include $(cocotb_makefiles)/Makefile.sim
 
 .PHONY: ga2-build
 ga2-build: $(if $(filter verilator,$(SIM)),$(SIM_BUILD)/Vtop,$(SIM_BUILD)/sim.vvp)

@@ -76,7 +76,6 @@ class Builder:
             "spad": self._spad,
             "depth": min(depth, 65536),
             "provenance": f"directed {self.name}",
-            "rerun": f"make directed NAME={self.name.split('/')[0]}",
         }
         fields.update(environment)
         return ProgramItem(**fields)

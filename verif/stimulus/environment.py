@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from model.timing import OVERHEAD
 from verif.stimulus.profiles import Environment
 from verif.stimulus.source import Source
-from verif.stimulus.timeline import timeline
+from verif.stimulus.timeline import Slot, timeline
 
 LONGEST_LATENCY = 64
 
 SERIES = 8
-"""Programs whose index is a multiple of this load the scratchpad, so a rerun starts there."""
+"""Programs whose index is a multiple of this load the scratchpad, so a replay can start there."""
+
+
+def series_start(index: int) -> int:
+    """The first program needed to replay program ``index`` with what it finds in the scratchpad."""
+    return index - index % SERIES
 
 
 @dataclass(frozen=True)
@@ -40,15 +46,22 @@ def random_surroundings(
     if abort or pulses:
         slots = timeline(program, latencies or latency)
         if abort:
-            slot = source.pick(slots)
-            abort_at = source.between(slot.fetch, slot.last)
+            abort_at = _cycle(source, slots)
         if pulses:
-            total = slots[-1].last
-            drawn = {source.between(1, total) for _ in range(source.between(1, 4))}
+            drawn = {_cycle(source, slots) for _ in range(source.between(1, 4))}
             start_pulses = tuple(sorted(drawn))
     return Surroundings(
         latency, latencies, source.chance(odds.reset_before), keep, start_pulses, abort_at
     )
+
+
+def _cycle(source: Source, slots: Sequence[Slot]) -> int:
+    """A cycle of a random instruction; its first and last ones more often than by chance."""
+    slot = source.pick(slots)
+    first_busy = min(slot.fetch + OVERHEAD, slot.last)
+    edges = (slot.fetch, slot.fetch + 1, first_busy, slot.last)
+    kind = source.below(2 * len(edges))
+    return edges[kind] if kind < len(edges) else source.between(slot.fetch, slot.last)
 
 
 def _latency(source: Source, odds: Environment) -> tuple[int, tuple[int, ...]]:

@@ -119,10 +119,10 @@ class Operands:
         if self.corner() and source.chance(50):
             return source.pick(CORNER_MANTISSAS), source.pick(CORNER_SHIFTS)
         kind = source.below(8)
-        if kind < 4:
+        if kind < 3:
             # acc * m / 2**s stays around +-200 for |acc| between 2**7 and 2**21.
             return (1 << 23) | source.bits(23), source.between(23, 37)
-        if kind < 7:
+        if kind < 6:
             # A power of two a little below 2**s: products of small numbers hit ties.
             bit = source.below(24)
             return 1 << bit, min(63, bit + source.between(0, 4))

@@ -77,7 +77,7 @@ PROFILES: dict[str, Profile] = {
             corners=70,
             inner=((3, 3), (1, 64)),
             contents=((1, 0), (1, 1), (4, 2), (2, 3), (1, 4), (4, 5), (2, 6), (4, 7)),
-            environment=Environment(corner_latency=40, varying_latency=15, abort=10),
+            environment=Environment(corner_latency=40, varying_latency=15, abort=15),
         ),
         Profile(
             "long",

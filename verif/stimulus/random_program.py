@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from model.isa import SPAD_WORDS, encode, st
 from verif.agents.control.program_item import ProgramItem
 from verif.stimulus.contents import random_words
-from verif.stimulus.environment import SERIES, random_surroundings
+from verif.stimulus.environment import random_surroundings
 from verif.stimulus.instructions import random_instruction
 from verif.stimulus.operands import Operands
 from verif.stimulus.profiles import Profile, profile_named
@@ -20,8 +20,8 @@ LONGEST_FINAL_STORE = 64
 def random_item(seed: int, profile: str, index: int) -> ProgramItem:
     """Program ``index`` of the series that ``seed`` and ``profile`` name.
 
-    An item without a scratchpad image runs on what the programs before it left; the rerun command
-    starts at the last multiple of ``SERIES``, which always brings an image.
+    An item without a scratchpad image runs on what the programs before it left, back to the last
+    one that brought an image, ``series_start(index)`` at the earliest.
 
     Raises:
         UnknownProfileError: there is no such profile.
@@ -32,7 +32,6 @@ def random_item(seed: int, profile: str, index: int) -> ProgramItem:
     around = random_surroundings(source, chosen.environment, program, index)
     size = chosen.depth if around.keep_scratchpad else chosen.depth + SPAD_WORDS
     contents = random_words(source, size, chosen.contents)
-    first = index - index % SERIES if around.keep_scratchpad else index
     return ProgramItem(
         name=f"{profile}-{seed}-{index}",
         program=program,
@@ -45,7 +44,6 @@ def random_item(seed: int, profile: str, index: int) -> ProgramItem:
         start_pulses=around.start_pulses,
         abort_at=around.abort_at,
         provenance=f"random profile={profile} seed={seed} index={index}",
-        rerun=f"make random PROFILE={profile} SEED={seed} FIRST={first} N={index - first + 1}",
     )
 
 
@@ -77,9 +75,9 @@ def _program(source: Source, profile: Profile) -> list[int]:
 
 
 def _final_stores(source: Source, operands: Operands, depth: int) -> list[int]:
-    """Stores of up to four late results, side by side in the external memory."""
+    """Stores of up to six late results, side by side in the external memory."""
     stores = []
-    results = list(dict.fromkeys(reversed(operands.written)))[: source.between(2, 4)]
+    results = list(dict.fromkeys(reversed(operands.written)))[: source.between(3, 6)]
     sizes = [min(size, LONGEST_FINAL_STORE) for _, size in results]
     address = source.below(depth - sum(sizes) + 1)
     for (base, _), size in zip(results, sizes, strict=True):

@@ -75,11 +75,12 @@ def mm_largest_tile() -> ProgramItem:
 def mm_short_after_long() -> ProgramItem:
     """Small tiles right after the largest: no operand or sum of the old tile leaks in."""
     b = _operands("mm_short_after_long")
-    dst = C
+    large, small = C + 500, C
     for m, k, n in ((1, 1, 1), (4, 1, 1), (1, 1, 4), (2, 63, 2), (1, 64, 1), (3, 2, 4)):
-        b.add(mm(C + 500, A, B, 4, 64, 4, ldb=4), mm(dst, A + 5, B + 9, m, k, n, ldb=n))
-        dst += m * n
-    return b.keep(C, dst - C).keep(C + 500, 16).item()
+        b.add(mm(large, A, B, 4, 64, 4, ldb=4), mm(small, A + 5, B + 9, m, k, n, ldb=n))
+        large += 16
+        small += m * n
+    return b.keep(C, small - C).keep(C + 500, large - C - 500).item()
 
 
 def _strides(name: str, field: str) -> ProgramItem:

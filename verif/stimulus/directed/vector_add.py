@@ -83,7 +83,7 @@ def vadd_lengths() -> ProgramItem:
     b = Builder("vadd_lengths")
     dst = 1000
     for length in (*range(1, 21), 300):
-        b.add(vadd(dst, length, 500 + 2 * length, length))
+        b.add(vadd(dst, length, 2000 + 2 * length, length))
         dst += length + 1
     return b.keep(1000, dst - 1000).item()
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from verif.job import Job
 from verif.sequences.base import ProgramSequence
 from verif.sequences.items import ItemsSequence
+from verif.sequences.random_programs import RandomSequence
 
 SEQUENCES: dict[str, type[ProgramSequence]] = {
     "items": ItemsSequence,
+    "random": RandomSequence,
 }
 
 

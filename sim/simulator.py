@@ -113,7 +113,8 @@ def simulate(
     made = built or build(sim, waves=bool(waves), rtl=rtl)
     folder = (folder or job_path(sim)).resolve()
     job.save(folder)
-    (folder / RESULTS_FILE).unlink(missing_ok=True)
+    for old in (RESULTS_FILE, "results.xml"):
+        (folder / old).unlink(missing_ok=True)
     run = JobResult(folder=folder, log=folder / "run.log")
     if waves:
         target = folder / "waves" if waves is True else Path(waves).resolve()

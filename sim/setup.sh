@@ -105,7 +105,7 @@ make_venv() {
 
 setup_python() {
     # Ready means: these requirements, in this folder (scripts in a venv hold absolute paths).
-    stamp=$venv/.ready-$({ cat "$root/requirements.txt" && echo "$root"; } | cksum | cut -d ' ' -f 1)
+    stamp=$venv/.ready-$({ cat "$root/requirements.txt" && echo "$venv"; } | cksum | cut -d ' ' -f 1)
     if [ -x "$venv/bin/python" ] && [ -e "$stamp" ]; then
         [ -n "${PYTHON:-}" ] || return 0
         choose_python

@@ -24,6 +24,8 @@ AXES = ("simulator", "lat", "depth", "window", "page")
 GROUP_KEYS = {"name", "kind", "params", "seeds", "seed", "timeout", *AXES}
 SUITE_KEYS = {"include", "groups", "about"}
 TOP_KEYS = {"defaults", "suites", "clusters", "keep_passed"}
+# Random programs draw their own surroundings; directed ones come with a memory of their own.
+IGNORED = {"random": ("lat", "depth", "window", "page"), "directed": ("depth", "window", "page")}
 BUILT_IN = {
     "simulator": ["verilator"],
     "lat": [8],
@@ -80,7 +82,7 @@ def load(path: Path) -> Config:
             raise ConfigError(f"{where}: needs a mapping with 'groups' or 'include'")
         check_keys(where, suite, SUITE_KEYS)
         for group in suite.get("groups") or []:
-            check_keys(f"{where}: group {group.get('name', '?')}", group, GROUP_KEYS)
+            check_group(f"{where}: group {group.get('name', '?')}", group)
     return Config(
         path=path,
         defaults=defaults,
@@ -88,6 +90,14 @@ def load(path: Path) -> Config:
         clusters=data.get("clusters") or {},
         keep_passed=bool(data.get("keep_passed", False)),
     )
+
+
+def check_group(where: str, group: Mapping[str, Any]) -> None:
+    """Raise ConfigError for a key that nobody reads, or that this kind of job would ignore."""
+    check_keys(where, group, GROUP_KEYS)
+    for key in IGNORED.get(str(group.get("kind")), ()):
+        if key in group:
+            raise ConfigError(f"{where}: {group['kind']} draws its own {key}; leave it out")
 
 
 def groups_of(config: Config, suite: str, seen: tuple[str, ...] = ()) -> list[dict[str, Any]]:

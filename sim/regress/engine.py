@@ -22,6 +22,7 @@ from distributed import as_completed
 
 from sim.regress import supervise
 from sim.regress.clusters import Cluster
+from sim.regress.progress import group_of
 from sim.regress.spec import CRASHED, LOST, Failure, JobRecord, JobSpec
 from sim.regress.worker import run_job, stop_children
 
@@ -82,6 +83,15 @@ def window(slots: int) -> int:
     return 2 * slots + 32
 
 
+def family(spec: JobSpec) -> str:
+    """Return the part of a Dask key that jobs of similar duration share.
+
+    Dask keeps statistics for every such prefix and walks over all of them at each step: a prefix
+    of its own for each job would make the cost of a regression quadratic.
+    """
+    return "_".join(group_of(spec)).replace("-", "_")
+
+
 def run_jobs(
     cluster: Cluster,
     jobs: Sequence[JobSpec],
@@ -111,7 +121,7 @@ def run_jobs(
     def submit(specs: list[JobSpec]) -> None:
         if not specs:
             return
-        keys = [f"{spec.id}-{next(serial)}" for spec in specs]
+        keys = [f"{family(spec)}-{next(serial)}" for spec in specs]
         by_key.update(zip(keys, specs, strict=True))
         tracker.update(
             cluster.client.map(

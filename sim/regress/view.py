@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TextIO
 
-from rich.console import Console, Group
+from rich.console import Console
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
@@ -146,7 +146,7 @@ class LiveView:
             self._live.stop()
             self._live = None
 
-    def render(self, progress: Progress) -> Group:
+    def render(self, progress: Progress) -> Table:
         """Return what is drawn."""
         programs, cycles = progress.rates()
         table = Table.grid(padding=(0, 3))
@@ -162,7 +162,11 @@ class LiveView:
         style = "red" if progress.failed else "green"
         bar = ProgressBar(progress.total, progress.done, complete_style=style)
         failures = [Text(line, "red", no_wrap=True, overflow="ellipsis") for line in self._recent]
-        return Group(bar, table, *failures)
+        # In a group the bar would not end its line.
+        frame = Table.grid(expand=True)
+        for row in (bar, table, *failures):
+            frame.add_row(row)
+        return frame
 
 
 def choose() -> View:

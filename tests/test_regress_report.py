@@ -1,0 +1,169 @@
+"""Buckets, JUnit, progress and the terminal."""
+
+from __future__ import annotations
+
+import io
+import xml.etree.ElementTree as ET
+
+import pytest
+from rich.console import Console
+
+from sim.regress import buckets, config, junit, report, view
+from sim.regress.progress import Progress, longest_first
+from sim.regress.spec import FAILED, PASSED, TIMEOUT, Failure, JobRecord, JobSpec
+
+
+def make_jobs(count: int, name: str = "g", simulator: str = "verilator") -> list[JobSpec]:
+    group = {**config.BUILT_IN, "name": name, "kind": "command", "seeds": count}
+    return config.expand_group({**group, "simulator": [simulator]}, 1, "test")
+
+
+def failed(job: JobSpec, message: str, instruction: str = "", seconds: float = 1.0) -> JobRecord:
+    failure = Failure("memory", message, instruction)
+    return JobRecord(job.id, FAILED, seconds, 1e9, failures=[failure])
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("word 17: expected -3, got 0x1F", "word 4: expected 9, got 0xdead"),
+        ("cyc_total 7000, predicted 7001", "cyc_total 1, predicted 2"),
+        ("killed after 3.5 s", "killed after 12 s"),
+        ("no file /a/b/c.log", "no file /x/y-2/z_3.log"),
+        ("words 1, 2, 3 differ", "words 7 differ"),
+        ("got 32'hxxxx_0000", "got 32'h0000_0001"),
+    ],
+)
+def test_messages_that_differ_in_numbers_only_are_alike(one, two):
+    assert buckets.normalize(one).replace(", ...", "") == buckets.normalize(two)
+
+
+def test_messages_about_different_things_stay_apart():
+    assert buckets.normalize("cyc_mm 3") != buckets.normalize("cyc_dma 3")
+
+
+def test_buckets_split_by_operation_and_count_jobs():
+    jobs = make_jobs(5)
+    records = [
+        failed(jobs[0], "word 3 differs", "MM dst=1", 9.0),
+        failed(jobs[1], "word 4 differs", "MM dst=7", 2.0),
+        failed(jobs[2], "word 5 differs", "MM dst=9", 5.0),
+        failed(jobs[3], "word 5 differs", "RQ dst=9"),
+        JobRecord(jobs[4].id, PASSED),
+    ]
+    by_id = {job.id: job for job in jobs}
+    first, second = buckets.collect(by_id, records, "run-1")
+    assert (first.count, first.operation, second.count, second.operation) == (3, "MM", 1, "RQ")
+    # The example is the job that shows it soonest.
+    assert (first.job, first.seed) == (jobs[1].id, jobs[1].seed)
+    assert first.rerun == f"make regress-rerun RUN=run-1 JOB={jobs[1].id}"
+    assert set(first.jobs) == {job.id for job in jobs[:3]}
+
+
+def test_the_rerun_of_a_single_program_is_preferred():
+    (job,) = make_jobs(1)
+    failure = Failure("memory", "no", rerun="make random SEED=3 FIRST=7 N=1 WAVES=1")
+    record = JobRecord(job.id, FAILED, failures=[failure])
+    (bucket,) = buckets.collect({job.id: job}, [record], "run")
+    assert bucket.rerun == failure.rerun
+
+
+def test_junit_has_one_case_a_job_with_seed_and_times(tmp_path):
+    jobs = {job.id: job for job in make_jobs(4)}
+    ok, bad, slow, never = jobs.values()
+    records = [
+        JobRecord(ok.id, PASSED, 1.25, 1e9, programs=3, cycles=99),
+        failed(bad, 'word 3 <"&> differs', "MM dst=1"),
+        JobRecord(slow.id, TIMEOUT, 9.0, failures=[Failure("timeout", "killed")]),
+    ]
+    path = tmp_path / "junit.xml"
+    junit.write(path, "smoke", jobs, records, "run", {"seed": 1})
+    suite = ET.parse(path).getroot().find("testsuite")
+    assert suite is not None
+    head = {key: suite.get(key) for key in ("tests", "failures", "errors", "skipped")}
+    assert head == {"tests": "4", "failures": "1", "errors": "1", "skipped": "1"}
+    cases = {case.get("name"): case for case in suite.iter("testcase")}
+    assert set(cases) == set(jobs)
+    properties = {item.get("name"): item.get("value") for item in cases[ok.id].iter("property")}
+    assert properties["seed"] == str(ok.seed)
+    assert properties["seconds"] == "1.25"
+    assert properties["started"] == "2001-09-09T01:46:40Z"
+    assert (cases[ok.id].get("time"), properties["cycles"]) == ("1.25", "99")
+    failure = cases[bad.id].find("failure")
+    assert failure is not None
+    assert failure.get("message") == 'word 3 <"&> differs'
+    assert f"JOB={bad.id}" in str(failure.text)
+    assert cases[slow.id].find("error") is not None
+    assert cases[never.id].find("skipped") is not None
+
+
+def test_eta_weighs_what_is_left_by_its_group():
+    jobs = [*make_jobs(4, "short"), *make_jobs(2, "long")]
+    progress = Progress({job.id: job for job in jobs}, slots=2, known={("long", "verilator"): 60})
+    assert progress.eta() is None
+    progress.add(JobRecord(jobs[0].id, PASSED, 2.0))
+    assert progress.eta() == pytest.approx((3 * 2 + 2 * 60) / 2)
+    for job in jobs[1:]:
+        progress.add(JobRecord(job.id, PASSED, 2.0))
+    assert progress.eta() == 0
+
+
+def test_longest_jobs_start_first_and_unknown_ones_before():
+    jobs = [*make_jobs(2, "short"), *make_jobs(1, "new"), *make_jobs(2, "long")]
+    known = {("short", "verilator"): 1.0, ("long", "verilator"): 50.0}
+    names = [job.name for job in longest_first(jobs, known)]
+    assert names == ["new", "long", "long", "short", "short"]
+
+
+def test_plain_view_prints_failures_and_progress_as_lines():
+    (job, other) = make_jobs(2)
+    stream = io.StringIO()
+    shown = view.PlainView(stream, interval=0)
+    progress = Progress({job.id: job, other.id: other}, slots=1)
+    shown.start(progress)
+    record = failed(job, "word 3 differs")
+    record.programs, record.cycles = 40, 2_000_000
+    progress.add(record)
+    shown.failure(record)
+    shown.tick(progress)
+    text = stream.getvalue()
+    assert "\x1b" not in text
+    assert f"FAILED {job.id}: word 3 differs" in text
+    assert "1/2 done, 1 failed" in text
+    assert "programs/s" in text
+
+
+def test_live_view_draws_counts_and_latest_failures():
+    (job,) = make_jobs(1)
+    stream = io.StringIO()
+    console = Console(file=stream, force_terminal=True, width=120)
+    shown = view.LiveView(console)
+    progress = Progress({job.id: job}, slots=1)
+    shown.start(progress)
+    record = failed(job, "[bold] word 3 differs")
+    progress.add(record)
+    shown.failure(record)
+    shown.end(progress)
+    text = stream.getvalue()
+    assert "1/1 done" in text
+    assert "1 failed" in text
+    assert "[bold] word 3 differs" in text
+
+
+def test_times_and_numbers_are_short():
+    assert [view.clock(x) for x in (None, 0, 59.6, 61, 3723)] == [
+        "-:--",
+        "0:00",
+        "1:00",
+        "1:01",
+        "1:02:03",
+    ]
+    assert [view.short(x) for x in (0, 12.34, 1234, 5.6e6)] == ["0 ", "12.3 ", "1.23 k", "5.6 M"]
+
+
+def test_a_run_without_failures_but_with_missing_jobs_did_not_pass():
+    jobs = {job.id: job for job in make_jobs(2)}
+    records = [JobRecord(next(iter(jobs)), PASSED)]
+    counts = report.totals(jobs, records)
+    assert report.verdict(report.INTERRUPTED, counts) == "incomplete"
+    assert report.verdict(report.COMPLETE, report.totals(jobs, [])) == "incomplete"

@@ -22,7 +22,8 @@ endif
 # $(call opt,NAME,--flag): '--flag value' when the variable NAME was given, also when it is empty.
 opt = $(if $(filter undefined,$(origin $(1))),,$(2) '$($(1))')
 # What every front end that simulates understands.
-sim_opts = --sim $(SIM) $(call opt,LAT,--latency) $(if $(filter-out 0,$(WAVES)),--waves)
+sim_opts = --sim $(SIM) $(call opt,LAT,--latency) $(call opt,RTL,--rtl) \
+  $(if $(filter-out 0,$(WAVES)),--waves)
 decode_opts = $(call opt,WINDOWS,--windows) $(call opt,STEPS,--steps) $(call opt,MODEL,--model) \
   $(call opt,SEED,--seed) $(call opt,START,--start) $(call opt,PAGE,--page) $(call opt,POOL,--pool)
 program_opts = $(call opt,PROGRAM,--program) $(call opt,EXT,--ext) $(call opt,OUT,--out) \

@@ -8,13 +8,13 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import NoReturn
 
 from model.assembler import AssemblyError
 from model.errors import ModelError, ParameterError
 from model.image import ImageError
-
-SIMULATORS = ("icarus", "verilator")
+from sim.builds import RTL, SIMULATORS, BuildError
 
 
 class UsageError(ValueError):
@@ -33,6 +33,7 @@ def add_simulator_options(parser: argparse.ArgumentParser) -> None:
     """Add what every front end that simulates understands."""
     parser.add_argument("--sim", choices=SIMULATORS, default="icarus", help="which simulator")
     parser.add_argument("--waves", action="store_true", help="record waves")
+    parser.add_argument("--rtl", type=Path, default=RTL, help="folder of the design, with ga2.f")
 
 
 def integer(text: str) -> int:
@@ -50,7 +51,7 @@ def run(program: str, main: Callable[[], int]) -> NoReturn:
     except ParameterError as error:
         name = {"latency": "LAT"}.get(error.name, error.name.upper())
         fail(program, f"{name}={error.value}: must be {error.legal}")
-    except (UsageError, ModelError, AssemblyError, ImageError) as error:
+    except (UsageError, ModelError, AssemblyError, ImageError, BuildError) as error:
         fail(program, str(error))
     except OSError as error:
         fail(program, f"{error.filename}: {error.strerror}" if error.filename else str(error))

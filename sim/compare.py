@@ -11,7 +11,8 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from sim.cli import SIMULATORS, Parser, run
+from sim.builds import SIMULATORS
+from sim.cli import Parser, run
 from sim.decode_job import by_window, compile_runs, decode_job
 from sim.decode_options import add_decode_options, decode_options
 from sim.decode_report import print_heading, print_verdicts, verdict

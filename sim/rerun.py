@@ -10,7 +10,6 @@ from pathlib import Path
 
 from rich.console import Console
 
-from sim.builds import RTL
 from sim.cli import Parser, UsageError, add_simulator_options, run
 from sim.failures import print_failures
 from sim.launch import job_name, play
@@ -21,7 +20,6 @@ def main() -> int:
     """Play the job of a folder with waves; 0 when it passes (now)."""
     parser = Parser(prog="rerun", description=main.__doc__)
     parser.add_argument("folder", type=Path, help="e.g. build/jobs/<job>/failing/0")
-    parser.add_argument("--rtl", type=Path, default=RTL, help="folder of the design")
     add_simulator_options(parser)
     options = parser.parse_args()
     try:

@@ -47,7 +47,7 @@ def main() -> int:
         depth=args.depth,
     )
     job = Job("items", {"keep_retires": True}, [item])
-    played = play(console, args.sim, job, waves=args.waves, quiet=True)
+    played = play(console, args.sim, job, waves=args.waves, rtl=args.rtl, quiet=True)
     result = played.results[0] if played.results else ProgramResult(args.program)
     print_instructions(console, program, expected, result)
     print_counters(console, expected, result)

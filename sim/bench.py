@@ -1,0 +1,233 @@
+"""How fast the flow is (``make bench``): ratios, because absolute figures belong to a machine.
+
+Measured in one run: the pyuvm flow against the plain SystemVerilog testbench on both simulators,
+in turns, on the same programs and the same RTL; the model against the RTL; what starting a
+simulator process costs; ``make SIM=verilator`` with its build cached and without. Targets are
+reported, they never fail anything: a loaded machine is not a broken one.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from model.assembler import assemble
+from model.decode import DecodeRun, compile_decode
+from model.machine import Machine
+from sim import plain_flow
+from sim.builds import BUILD, ROOT, SIMULATORS
+from sim.builds import build as build_pyuvm
+from sim.cli import Parser, UsageError, integer, run
+from sim.decode_job import decode_job
+from sim.plain_flow import PlainFlowError, Replay
+from sim.results import RESULTS, shown, write_json
+from sim.simulator import simulate
+from sim.table import format_table
+from verif.agents.control.program_item import ProgramItem
+from verif.job import Job
+
+ROUNDS = {"icarus": 2, "verilator": 5}
+TARGETS = {
+    "verilator: pyuvm flow / plain testbench": (1.0, True),
+    "icarus: pyuvm flow / plain testbench": (0.95, True),
+    "process start-up, s": (1.0, False),
+    "make SIM=verilator: build cached / built": (0.25, False),
+}
+# Not part of the project: a copy of it builds from nothing.
+LEFT_OUT = shutil.ignore_patterns("build", ".venv*", ".tools", ".git", ".*_cache", "__pycache__")
+
+
+class BenchError(RuntimeError):
+    """A measured run did not match the model: its time means nothing."""
+
+
+@dataclass(frozen=True)
+class Flows:
+    """Cycles per second of the simulation phase, one figure a round, on one simulator."""
+
+    plain: list[float]
+    pyuvm: list[float]
+
+    @property
+    def ratio(self) -> float:
+        """Best pyuvm round over best plain round: what disturbs a round only slows it down."""
+        return max(self.pyuvm) / max(self.plain)
+
+
+def main() -> int:
+    """Measure everything, print it, write build/results/bench.json."""
+    parser = Parser(prog="bench", description=__doc__)
+    parser.add_argument("--rounds", type=integer, help="rounds on each simulator")
+    args = parser.parse_args()
+    if args.rounds is not None and args.rounds < 1:
+        raise UsageError(f"--rounds {args.rounds}: at least one is needed")
+    console = Console(highlight=False)
+    decode = compile_decode()
+    flows: dict[str, Flows] = {}
+    startup: dict[str, float] = {}
+    for sim in SIMULATORS:
+        with console.status(f"{sim}: plain testbench and pyuvm flow in turns"):
+            flows[sim] = measure_flows(sim, decode, args.rounds or ROUNDS[sim])
+            startup[sim] = measure_startup(sim)
+        report_flows(console, sim, flows[sim])
+    model = best_rate(lambda: model_cycles(decode), 5)
+    with console.status("make SIM=verilator, built and cached"):
+        built, cached = measure_build()
+
+    rows = [("model against RTL", "cycles/s", "model is faster by")]
+    rows.append(("model", f"{model:,.0f}", ""))
+    for sim in SIMULATORS:
+        rate = max(flows[sim].pyuvm)
+        rows.append((f"RTL in {sim}, pyuvm flow", f"{rate:,.0f}", f"{model / rate:,.1f}"))
+    console.print("\n" + format_table(rows, "<>>"), soft_wrap=True)
+    console.print(
+        f"\nmake SIM=verilator: {built:.1f} s building, {cached:.1f} s with its build cached"
+    )
+    reached = {
+        "verilator: pyuvm flow / plain testbench": flows["verilator"].ratio,
+        "icarus: pyuvm flow / plain testbench": flows["icarus"].ratio,
+        "process start-up, s": max(startup.values()),
+        "make SIM=verilator: build cached / built": cached / built,
+    }
+    report_targets(console, reached)
+    figures = {
+        "flows": {sim: vars(f) | {"ratio": f.ratio} for sim, f in flows.items()},
+        "model_cycles_per_second": model,
+        "startup_seconds": startup,
+        "make_verilator_seconds": {"building": built, "cached": cached},
+        "targets": {
+            name: {"target": TARGETS[name][0], "measured": value, "reached": meets(name, value)}
+            for name, value in reached.items()
+        },
+    }
+    write_json(RESULTS / "bench.json", figures)
+    console.print(f"\n{shown(RESULTS / 'bench.json')}")
+    return 0
+
+
+def measure_flows(sim: str, decode: DecodeRun, rounds: int) -> Flows:
+    """Play the decode steps in both flows, in turns.
+
+    Raises:
+        BenchError: a run that did not match the model.
+    """
+    job_file = BUILD / "bench" / "replay.bin"
+    latency = decode.params.latency
+    plain_flow.export(job_file, (Replay(s.program, s.image, latency) for s in decode.steps))
+    plain_command = plain_flow.build(sim)
+    built = build_pyuvm(sim)
+    job = decode_job({None: decode})
+    flows = Flows([], [])
+    for _ in range(rounds):
+        plain = plain_flow.run(plain_command, job_file)
+        if plain.mismatches or plain.cycles != decode.total_cycles:
+            raise BenchError(f"plain testbench on {sim}: {plain}")
+        flows.plain.append(plain.cycles / plain.seconds)
+        pyuvm = simulate(sim, job, built=built)
+        if not pyuvm.passed or pyuvm.summary["cycles"] != decode.total_cycles:
+            raise BenchError(f"pyuvm flow on {sim}: {pyuvm.summary}, log {pyuvm.log}")
+        flows.pyuvm.append(pyuvm.summary["cycles"] / pyuvm.summary["seconds"])
+    return flows
+
+
+def measure_startup(sim: str) -> float:
+    """Seconds of a simulator process beside its simulation phase, best of three.
+
+    From the call of make to its end, with one short program.
+    """
+    built = build_pyuvm(sim)
+    job = Job("items", {}, [ProgramItem("short", assemble("LD dst=0 src=0 len=4"))])
+    times = []
+    for _ in range(3):
+        done = simulate(sim, job, built=built)
+        times.append(done.seconds - float(done.summary["seconds"]))
+    return min(times)
+
+
+def model_cycles(decode: DecodeRun) -> int:
+    """Run every step on the model; return the cycles it counted."""
+    machine = Machine(decode.params.depth)
+    latency = decode.params.latency
+    results = (machine.run(step.program, step.image, latency) for step in decode.steps)
+    return sum(result.counters.total for result in results)
+
+
+def best_rate(work: Callable[[], int], rounds: int) -> float:
+    """Units of work a second, the best of some rounds."""
+    rates = []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        units = work()
+        rates.append(units / (time.perf_counter() - start))
+    return max(rates)
+
+
+def measure_build() -> tuple[float, float]:
+    """Seconds of ``make SIM=verilator`` in a copy of the project: the first time, and again.
+
+    Raises:
+        BenchError: it failed there.
+    """
+    with tempfile.TemporaryDirectory(prefix="ga2-bench-") as folder:
+        copy = Path(folder) / "project"
+        shutil.copytree(ROOT, copy, ignore=LEFT_OUT, symlinks=True)
+        times = []
+        for _ in range(2):
+            start = time.perf_counter()
+            done = subprocess.run(
+                ["make", "SIM=verilator", f"VENV={sys.prefix}"],
+                cwd=copy,
+                env={k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MFLAGS")},
+                capture_output=True,
+                text=True,
+            )
+            times.append(time.perf_counter() - start)
+            if done.returncode:
+                raise BenchError(f"make SIM=verilator in a copy:\n{done.stdout}{done.stderr}")
+    return times[0], times[1]
+
+
+def report_flows(console: Console, sim: str, flows: Flows) -> None:
+    """Print both flows on one simulator."""
+    rows = [("simulation phase, " + sim, "cycles/s", "rounds")]
+    for name, rates in (("plain testbench", flows.plain), ("pyuvm flow", flows.pyuvm)):
+        rows.append((name, f"{max(rates):,.0f}", _rounds(rates)))
+    rows.append(("ratio of the best", f"{flows.ratio:.2f}", ""))
+    console.print(format_table(rows, "<><"), soft_wrap=True)
+
+
+def report_targets(console: Console, reached: dict[str, float]) -> None:
+    """Print what was aimed at and what came out."""
+    rows = [("target", "aim", "measured", "")]
+    for name, value in reached.items():
+        aim, at_least = TARGETS[name]
+        sign = ">=" if at_least else "<="
+        verdict = "reached" if meets(name, value) else "MISSED"
+        rows.append((name, f"{sign} {aim}", f"{value:.2f}", verdict))
+    console.print("\n" + format_table(rows, "<>><"), soft_wrap=True)
+
+
+def meets(name: str, value: float) -> bool:
+    """Say whether a figure reaches its target."""
+    aim, at_least = TARGETS[name]
+    return value >= aim if at_least else value <= aim
+
+
+def _rounds(rates: Sequence[float]) -> str:
+    return " ".join(f"{rate:,.0f}" for rate in rates)
+
+
+if __name__ == "__main__":
+    try:
+        run("bench", main)
+    except (BenchError, PlainFlowError) as error:
+        sys.exit(f"bench: error: {error}")

@@ -22,6 +22,7 @@ from model.isa import (
 )
 from model.machine import MAX_PROGRAM
 from verif.agents.control.program_item import ProgramItem
+from verif.bins.fields import NAMED_BITS
 from verif.stimulus.builder import Builder
 from verif.stimulus.data import pattern
 from verif.stimulus.directed.faults import fault_item
@@ -29,25 +30,6 @@ from verif.stimulus.registry import directed
 from verif.stimulus.timeline import timeline
 
 FAMILY = "control"
-
-NAMED_FIELDS = {
-    Op.HALT: "",
-    Op.LD: "a b c",
-    Op.ST: "a b c",
-    Op.MM: "a b c d f g h",
-    Op.RQ: "a b c d e",
-    Op.SM: "a b c",
-    Op.VADD: "a b c",
-    Op.AMAX: "a b c",
-    Op.UNPACK: "a b c",
-}
-"""Fields each operation reads as a whole; the bits it reads of others are in NAMED_BITS."""
-
-NAMED_BITS = {
-    Op.MM: {"fl": 0x1, "x": 0xFFF},
-    Op.RQ: {"fl": 0x1},
-    Op.VADD: {"d": 0xFFFF},
-}
 
 
 def one_of_each() -> list[Instruction]:
@@ -66,14 +48,12 @@ def one_of_each() -> list[Instruction]:
 
 def with_junk(instruction: Instruction) -> Instruction:
     """The same instruction with every ignored bit set."""
-    op = Op(instruction.op)
+    named = NAMED_BITS[instruction.op]
     changed = {}
     for name, (_, width) in FIELDS.items():
-        if name == "op" or name in NAMED_FIELDS[op].split():
-            continue
-        mask = (1 << width) - 1
-        ignored = mask & ~NAMED_BITS.get(op, {}).get(name, 0)
-        changed[name] = getattr(instruction, name) | ignored
+        if name != "op":
+            ignored = ((1 << width) - 1) & ~named.get(name, 0)
+            changed[name] = getattr(instruction, name) | ignored
     return replace(instruction, **changed)
 
 

@@ -95,7 +95,8 @@ def problems(plan: Plan, existing: list[str]) -> list[str]:
         file = test.removeprefix("pytest/").split("::")[0]
         if test not in listed and file not in plan.beside:
             # pytest files are listed as a whole: here under a feature, or as being beside them.
-            found.append(f"{test.split('::')[0] if file != test else test} is not listed")
+            name = f"pytest/{file}" if test.startswith("pytest/") else test
+            found.append(f"{name} is not listed")
     found = list(dict.fromkeys(found))
     found += [
         f"there is no test file {name}" for name in plan.beside if not (TESTS / name).exists()

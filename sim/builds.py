@@ -26,6 +26,7 @@ RTL = ROOT / "hw" / "rtl"
 HDL = ROOT / "verif" / "hdl"
 MAKEFILE = ROOT / "sim" / "cocotb.mk"
 PUBLIC = ROOT / "sim" / "public.vlt"
+TOP = "ga2_tb"
 
 SIMULATORS = ("icarus", "verilator")
 BINARIES = {"icarus": "sim.vvp", "verilator": "Vtop"}
@@ -138,6 +139,8 @@ def build(
     sources: Sequence[Path] | None = None,
     defines: Sequence[str] = (),
     options: Sequence[str] = (),
+    bench: Sequence[Path] | None = None,
+    top: str = TOP,
 ) -> Build:
     """Compile the testbench with a design, or find it compiled.
 
@@ -150,6 +153,8 @@ def build(
         defines: macros, ``NAME`` or ``NAME=VALUE``; ``GA2_NETLIST`` leaves out what looks inside
             the design.
         options: more options for the compiler.
+        bench: files of another bench instead of the testbench (the unit tests').
+        top: its top module.
 
     Raises:
         BuildError: it does not compile, or the compiler is missing.
@@ -157,7 +162,7 @@ def build(
     if sim not in SIMULATORS:
         raise BuildError(f"simulator {sim!r} is none of: {', '.join(SIMULATORS)}")
     design = list(sources) if sources is not None else rtl_sources(rtl)
-    files = [*design, *testbench_sources()]
+    files = [*design, *(testbench_sources() if bench is None else bench)]
     extra, suffix = compile_options(sim, waves, coverage, defines)
     extra += options
     folder = BUILD / f"{sim}-{fingerprint(sim, files, extra)}"
@@ -165,7 +170,7 @@ def build(
     if not made.binary.exists():
         with locked(folder.name):
             if not made.binary.exists():
-                make_build(made, extra)
+                make_build(made, extra, top)
     return made
 
 
@@ -188,14 +193,14 @@ def locked(name: str) -> Iterator[None]:
         yield
 
 
-def make_build(made: Build, options: Sequence[str]) -> None:
+def make_build(made: Build, options: Sequence[str], top: str = TOP) -> None:
     """Compile in a temporary folder beside the final one, then rename."""
     temporary = Path(tempfile.mkdtemp(prefix=f".{made.folder.name}-", dir=BUILD))
     try:
         done = subprocess.run(
             [
                 *("make", "-f", str(MAKEFILE), "ga2-build", f"SIM={made.sim}"),
-                f"SIM_BUILD={temporary}",
+                *(f"SIM_BUILD={temporary}", f"COCOTB_TOPLEVEL={top}"),
                 f"VERILOG_SOURCES={' '.join(str(path) for path in made.sources)}",
                 f"GA2_COMPILE={' '.join(options)}",
             ],

@@ -1,0 +1,1 @@
+"""Unit-level tests: one module a unit, run by cocotb on the bench in ``hdl/unit_bench.sv``."""

@@ -46,7 +46,7 @@ def test_every_directed_program_and_profile_is_known() -> None:
         ("[unpack_nibble]", "[unpack_nibbles]", "there is no coverage point unpack_nibbles"),
         ("[unpack_nibble]", "[]", "feature unpack.nibbles has no coverage point"),
         ("[unpack_nibble]", "[length]", "no feature uses coverage point unpack_nibble"),
-        ("tests: [directed/amax_ties", "tests: [] #", "feature amax.first_maximum has no test"),
+        ("tests: [directed/rq_relu", "tests: [] #", "feature rq.relu has no test"),
         ("  test_image.py: ", "  test_pictures.py: ", "pytest/test_image.py is not listed"),
         ("  test_image.py: ", "  test_pictures.py: ", "there is no test file test_pictures.py"),
     ],

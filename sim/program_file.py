@@ -38,8 +38,8 @@ def read_program(name: str) -> list[int]:
     return words
 
 
-def read_image(name: str, depth: int) -> Words:
-    """Read 32-bit words, one a line, for an external memory of ``depth`` words.
+def read_image(name: str, depth: int, memory: str = "an external memory") -> Words:
+    """Read 32-bit words, one a line, for a memory of ``depth`` words.
 
     Raises:
         UsageError: not such a file, or too many words.
@@ -50,7 +50,7 @@ def read_image(name: str, depth: int) -> Words:
     except ImageError as error:
         raise UsageError(f"{name}: {error}") from None
     if image.size > depth:
-        raise UsageError(f"{name}: {image.size} words do not fit an external memory of {depth}")
+        raise UsageError(f"{name}: {image.size} words do not fit {memory} of {depth}")
     return image
 
 

@@ -7,18 +7,18 @@ from rich.console import Console
 
 from model.assembler import disassemble
 from model.errors import check_int
-from model.isa import EXT_WORDS, FaultCode
+from model.isa import EXT_WORDS, SPAD_WORDS, FaultCode
 from model.machine import DEFAULT_DEPTH, Machine, RunResult
 from model.timing import DEFAULT_LATENCY, OVERHEAD, unit_of
 from sim.cli import Parser, add_simulator_options, integer, run
 from sim.decode_report import verdict
 from sim.failures import print_failures
 from sim.launch import play
+from sim.program_environment import add_surroundings, surroundings
 from sim.program_file import read_image, read_program, write_image
 from sim.table import format_table
-from verif.agents.control.observation import read_memory
 from verif.agents.control.program_item import MAX_LATENCY, ProgramItem
-from verif.job import Job
+from verif.job import MEMORY_FILE, Job
 from verif.result import ProgramResult
 
 
@@ -31,22 +31,32 @@ def main() -> int:
     parser.add_argument("--out", default="", metavar="FILE", help="final external memory, .hex")
     parser.add_argument("--depth", type=integer, default=DEFAULT_DEPTH)
     parser.add_argument("--latency", type=integer, default=DEFAULT_LATENCY)
+    parser.add_argument("--spad", default="", metavar="FILE", help="initial scratchpad, .hex")
+    add_surroundings(parser)
     args = parser.parse_args()
     check_int("depth", args.depth, 1, EXT_WORDS)
     check_int("lat", args.latency, 1, MAX_LATENCY)
     program = read_program(args.program)
     image = read_image(args.ext, args.depth) if args.ext else np.zeros(0, dtype=np.uint32)
+    spad = np.zeros(SPAD_WORDS, dtype=np.uint32)
+    if args.spad:
+        words = read_image(args.spad, SPAD_WORDS, "a scratchpad")
+        spad[: words.size] = words
 
     console = Console(highlight=False)
-    expected = Machine(args.depth).run(program, image, args.latency)
     item = ProgramItem(
         name=args.program,
         program=program,
         image=image,
+        spad=spad,
         latency=args.latency,
         depth=args.depth,
+        **surroundings(args),
     )
-    job = Job("items", {"keep_retires": True}, [item])
+    machine = Machine(args.depth)
+    machine.spad[:] = spad
+    expected = machine.run(program, image, item.read_latency)
+    job = Job("items", {"keep_retires": True, "keep_memory": bool(args.out)}, [item])
     played = play(console, args.sim, job, waves=args.waves, rtl=args.rtl, quiet=True)
     result = played.results[0] if played.results else ProgramResult(args.program)
     print_instructions(console, program, expected, result)
@@ -54,7 +64,7 @@ def main() -> int:
     print_fault(console, program, expected)
     print_failures(console, [result])
     if args.out and played.folder:
-        write_image(args.out, read_memory(played.folder, args.depth)[0])
+        write_image(args.out, np.load(played.folder / MEMORY_FILE))
     passed = played.ok and result.passed
     console.print(
         f"{verdict(passed)}  {args.program} on {args.sim}: model and RTL "

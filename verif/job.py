@@ -13,6 +13,7 @@ from verif.agents.control.program_item import ProgramItem
 JOB_VARIABLE = "GA2_JOB"  # environment variable that names the job's folder
 JOB_FILE = "job.pkl"
 RESULTS_FILE = "results.jsonl"
+MEMORY_FILE = "memory.npy"  # with keep_memory
 
 
 class JobError(RuntimeError):
@@ -25,7 +26,8 @@ class Job:
 
     Attributes:
         sequence: name in ``verif.sequences.registry``.
-        params: for the sequence; ``keep_retires=True`` puts retire records into the results.
+        params: for the sequence; ``keep_retires=True`` puts retire records into the results,
+            ``keep_memory=True`` leaves the last program's final memory in ``memory.npy``.
         items: programs for the sequence ``items``, in order.
     """
 

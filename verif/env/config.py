@@ -10,6 +10,7 @@ import numpy as np
 from model.isa import SPAD_WORDS
 from model.machine import DEFAULT_DEPTH
 from verif.agents.control.program_item import ProgramItem, Words
+from verif.result import ProgramResult
 
 
 def _power_up() -> Words:
@@ -25,18 +26,22 @@ class EnvConfig:
         period: of the clock in ns, ``ga2_tb.Period``.
         probed: the design has the names that the retire probe looks at (a netlist has not).
         keep_retires: put the observed retire records into every result.
+        keep_memory: leave the last program's final external memory in the job's folder.
         depth: external memory of the program in the testbench.
         resync: scratchpad to load before the next item that brings none. At first all zero, like
             the model's; after a mismatch what the model says, so that one fault is not reported
             again by every program that follows.
+        last: the scoreboard's result of the last program, for sequences that go by it.
     """
 
     folder: Path
     period: int = 2
     probed: bool = True
     keep_retires: bool = False
+    keep_memory: bool = False
     depth: int = DEFAULT_DEPTH
     resync: Words | None = field(default_factory=_power_up)
+    last: ProgramResult | None = None
 
     def scratchpad_for(self, item: ProgramItem) -> Words | None:
         """Scratchpad to load with ``item``; None keeps what is there. Ends a resync."""

@@ -9,22 +9,28 @@ from pathlib import Path
 from typing import Any
 
 import cocotb
-from pyuvm import uvm_component
+import numpy as np
+from pyuvm import ConfigDB, uvm_component
 
 from verif.env.analysis_input import AnalysisInput
+from verif.env.config import EnvConfig
 from verif.env.verdict import Verdict
-from verif.job import RESULTS_FILE, Job, job_folder
+from verif.job import MEMORY_FILE, RESULTS_FILE, Job, job_folder
 
 FAILING = "failing"  # subfolder of the job: one job for each failing program
 KEPT = 20
 ROOT = Path(__file__).resolve().parents[2]
 
 
+def simulator() -> str:
+    """The simulator this runs in, as it is named on the command line."""
+    return "verilator" if cocotb.SIM_NAME.lower().startswith("verilator") else "icarus"
+
+
 def rerun_command(folder: Path) -> str:
     """Command that plays the kept job in ``folder`` with waves, from the project's folder."""
     shown = folder.relative_to(ROOT) if folder.is_relative_to(ROOT) else folder
-    sim = "verilator" if cocotb.SIM_NAME.lower().startswith("verilator") else "icarus"
-    return f".venv/bin/python -m sim.rerun {shown} --sim {sim}"
+    return f".venv/bin/python -m sim.rerun {shown} --sim {simulator()}"
 
 
 class ResultLog(uvm_component):
@@ -38,6 +44,7 @@ class ResultLog(uvm_component):
         """Open the file."""
         self.verdicts = AnalysisInput("verdicts", self, self.accept)
         self.folder = job_folder()
+        self.config: EnvConfig = ConfigDB().get(self, "", "config")
         self.file = open(self.folder / RESULTS_FILE, "a", encoding="utf-8")  # noqa: SIM115
         self.kept = 0
         self.cycles = 0
@@ -51,6 +58,10 @@ class ResultLog(uvm_component):
             folder = self.keep(verdict)
             if not result.rerun:
                 result.rerun = rerun_command(folder)
+        if result.rerun.startswith("make ") and "SIM=" not in result.rerun:
+            result.rerun += f" SIM={simulator()} WAVES=1"
+        if self.config.keep_memory:
+            np.save(self.folder / MEMORY_FILE, verdict.seen.memory)
         self.write(result.to_json())
 
     def keep(self, verdict: Verdict) -> Path:

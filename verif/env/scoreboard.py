@@ -64,6 +64,7 @@ class Scoreboard(uvm_component):
         if not result.passed:
             self.failed += 1
             self.config.resync = prediction.spad_after
+        self.config.last = result
         self.ap.write(Verdict(prediction, seen, result))
 
     def accept_late(self, errors: ProtocolErrors) -> None:

@@ -25,6 +25,10 @@ class ProgramSequence(uvm_sequence):
     async def body(self) -> None:
         """Play every program to its end."""
         for item in self.programs():
-            transaction = ProgramTransaction(item)
-            await self.start_item(transaction)
-            await self.finish_item(transaction)
+            await self.play(item)
+
+    async def play(self, item: ProgramItem) -> None:
+        """Play one program; the scoreboard has judged it when this returns."""
+        transaction = ProgramTransaction(item)
+        await self.start_item(transaction)
+        await self.finish_item(transaction)

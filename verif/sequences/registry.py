@@ -6,10 +6,12 @@ from verif.job import Job
 from verif.sequences.base import ProgramSequence
 from verif.sequences.items import ItemsSequence
 from verif.sequences.random_programs import RandomSequence
+from verif.sequences.shrink import ShrinkSequence
 
 SEQUENCES: dict[str, type[ProgramSequence]] = {
     "items": ItemsSequence,
     "random": RandomSequence,
+    "shrink": ShrinkSequence,
 }
 
 

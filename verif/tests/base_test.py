@@ -30,6 +30,7 @@ class BaseTest(uvm_test):
         self.config = EnvConfig(
             folder=Path.cwd(),
             keep_retires=bool(self.job.params.get("keep_retires", False)),
+            keep_memory=bool(self.job.params.get("keep_memory", False)),
         )
         ConfigDB().set(self, "*", "config", self.config)
         self.env = Ga2Env.create("env", self)

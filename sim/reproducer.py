@@ -1,0 +1,87 @@
+"""A failing program as files that ``make run`` replays: assembly, images, and the command."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from model.assembler import disassemble
+from model.machine import DEFAULT_DEPTH
+from model.timing import DEFAULT_LATENCY
+from sim.builds import BUILD
+from sim.program_file import write_image
+from sim.results import shown
+from verif.agents.control.program_item import ProgramItem
+from verif.job import Job
+
+FAILURES = BUILD / "failures"
+
+
+@dataclass(frozen=True)
+class Reproducer:
+    """Where a failure was saved.
+
+    Attributes:
+        path: assembly of the failing program.
+        command: plays it again.
+        instructions: of the failing program.
+        programs: how many run one after the other, the failing one included.
+    """
+
+    path: Path
+    command: str
+    instructions: int
+    programs: int = 1
+
+
+def save(sim: str, series: list[ProgramItem], about: str, folder: Path = FAILURES) -> Reproducer:
+    """Write a failing program, or a series whose last one fails.
+
+    Args:
+        sim: simulator it failed in.
+        series: programs in order.
+        about: what went wrong, some lines; becomes a comment.
+        folder: where to.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    item = series[-1]
+    stem = re.sub(r"[^A-Za-z0-9]+", "-", item.name).strip("-") + f"-{sim}"
+    if len(series) == 1:
+        path = folder / f"{stem}.asm"
+        command = f"make run {_write(path, item)} SIM={sim}"
+    else:
+        # The failure needs what ran before, so the files are for reading, the job for replaying.
+        Job("items", {}, series).save(folder / stem)
+        for number, one in enumerate(series):
+            path = folder / stem / f"{number}.asm"
+            _write(path, one)
+        command = f".venv/bin/python -m sim.rerun {shown(folder / stem)} --sim {sim}"
+    lines = [f"; {line}\n" for line in [*about.splitlines(), f"replay: {command}"]]
+    path.write_text("".join(lines) + path.read_text())
+    return Reproducer(path, command, len(item.program), len(series))
+
+
+def _write(path: Path, item: ProgramItem) -> str:
+    """Write the program and its memories; return the arguments ``make run`` needs for them."""
+    path.write_text("".join(f"{disassemble(word)}\n" for word in item.program))
+    arguments = [f"PROGRAM={shown(path)}"]
+    for name, words in (("EXT", item.image), ("SPAD", item.spad)):
+        if words is not None and words.any():
+            used = int(np.flatnonzero(words)[-1]) + 1
+            file = path.with_suffix(f".{name.lower()}.hex")
+            write_image(str(file), words[:used])
+            arguments.append(f"{name}={shown(file)}")
+    if item.latencies:
+        arguments.append(f"LATS={','.join(map(str, item.latencies))}")
+    elif item.latency != DEFAULT_LATENCY:
+        arguments.append(f"LAT={item.latency}")
+    if item.depth != DEFAULT_DEPTH:
+        arguments.append(f"DEPTH={item.depth}")
+    if item.start_pulses:
+        arguments.append(f"PULSES={','.join(map(str, item.start_pulses))}")
+    if item.abort_at is not None:
+        arguments.append(f"RESET_AT={item.abort_at}")
+    return " ".join(arguments)

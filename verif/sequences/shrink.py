@@ -1,0 +1,90 @@
+"""The sequence that reduces a failing program by replaying candidates in this one simulation."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import replace
+
+from pyuvm import ConfigDB
+
+from verif.env.config import EnvConfig
+from verif.job import Job, job_folder
+from verif.result import ProgramResult
+from verif.sequences.base import ProgramSequence
+from verif.shrink.reduce import Series, alone, key, reduce_series
+from verif.shrink.report import SHRUNK, ShrinkReport
+
+# What kind of failure it is: the first of these among a program's mismatches.
+KINDS = (
+    *("testbench", "x", "hang", "fault", "retire", "protocol", "traffic", "memory", "counter"),
+)
+_OPERATION = re.compile(r"pc \d+ `(?:\.word \w+ ; )?(\w+)")
+
+
+def failure_class(result: ProgramResult) -> tuple[str, str] | None:
+    """Kind of the failure and the operation that went wrong first; None for a pass.
+
+    A candidate counts as failing only with the same class, so that a second bug that a candidate
+    happens to meet does not take the place of the first.
+    """
+    kinds = {mismatch.kind for mismatch in result.mismatches}
+    if not kinds:
+        return None
+    operation = _OPERATION.match(result.first_divergence)
+    return next(kind for kind in KINDS if kind in kinds), operation[1] if operation else ""
+
+
+class ShrinkSequence(ProgramSequence):
+    """Reduces ``job.items``, whose last program fails, perhaps only after those before it.
+
+    The job's parameter ``seconds`` ends the search early. The result is left in the job's folder:
+    the reduced series as a job, and a ``ShrinkReport``.
+    """
+
+    async def body(self) -> None:
+        """Play candidates until none is simpler, or the time is over."""
+        config: EnvConfig = ConfigDB().get(self.sequencer, "", "config")
+        started = time.monotonic()
+        until = started + float(self.job.params["seconds"])
+        best = await self.reproduce(config)
+        played = 0
+        finished = False
+        known: dict[tuple[bytes, ...], bool] = {}
+        if best is not None:
+            wanted = self.wanted
+            search = reduce_series(best)
+            try:
+                candidate = next(search)
+                while time.monotonic() < until:
+                    seen = tuple(key(item) for item in candidate)
+                    if seen not in known:
+                        known[seen] = await self.verdict(config, candidate) == wanted
+                        played += 1
+                    if known[seen]:
+                        best = candidate
+                    candidate = search.send(known[seen])
+            except StopIteration as end:
+                best = end.value
+                finished = True
+        folder = job_folder()
+        Job("items", {}, list(best or self.job.items)).save(folder / SHRUNK)
+        seconds = time.monotonic() - started
+        ShrinkReport(best is not None, finished, played, seconds).save(folder)
+
+    async def reproduce(self, config: EnvConfig) -> Series | None:
+        """The failing program alone if that is enough, else the whole series, if that fails."""
+        first, *others = self.job.items
+        series = (replace(first, reset_before=True), *others)
+        for tried in (alone(series), series):
+            self.wanted = await self.verdict(config, tried)
+            if self.wanted is not None:
+                return tried
+        return None
+
+    async def verdict(self, config: EnvConfig, series: Series) -> tuple[str, str] | None:
+        """Play a series after a reset; class of its last program's failure, None for a pass."""
+        for item in series:
+            await self.play(item)
+        assert config.last is not None
+        return failure_class(config.last)

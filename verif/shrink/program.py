@@ -1,0 +1,153 @@
+"""Steps on the program: fewer instructions, nothing in unused fields, smaller operands."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from model.assembler import OPERANDS, Operand
+from model.isa import EXT_WORDS, SPAD_WORDS, Op, decode
+from verif.agents.control.program_item import ProgramItem, Words
+from verif.shrink.steps import Search, lowest
+
+ADDRESSES = ("dst", "src", "src1", "src2", "A", "B")
+# Data moves along when an address changes; this is the longest operand's length.
+REGION = 256
+SIMPLE_PLACES = (0, 16, 32, 64, 128, 256, 512, 1024)
+SMALLEST = {"len": 1, "M": 1, "N": 1, "K": 1}
+
+
+def drop_instructions(item: ProgramItem) -> Search[ProgramItem]:
+    """Leave out runs of instructions, long ones first, from the end to the beginning."""
+    size = len(item.program)
+    while size:
+        at = len(item.program) - size
+        while at >= 0:
+            rest = item.program[:at] + item.program[at + size :]
+            candidate = replace(item, program=rest)
+            if (yield candidate):
+                item = candidate
+            at -= size
+        size //= 2
+    return item
+
+
+def clear_unused_fields(item: ProgramItem) -> Search[ProgramItem]:
+    """Zero every bit that its operation ignores, so that the program has an assembly text."""
+    for pc, word in enumerate(item.program):
+        clean = _without_unused(word)
+        if clean != word:
+            candidate = _with_word(item, pc, clean)
+            if (yield candidate):
+                item = candidate
+    return item
+
+
+def simpler_operands(item: ProgramItem) -> Search[ProgramItem]:
+    """Bring every operand but addresses as near to its smallest value as the failure allows."""
+    for pc in range(len(item.program)):
+        for operand in _operands(item.program[pc]):
+            if operand.name in ADDRESSES:
+                continue
+            item = yield from _smaller(item, pc, operand)
+    return item
+
+
+def _smaller(item: ProgramItem, pc: int, operand: Operand) -> Search[ProgramItem]:
+    word = item.program[pc]
+    low = SMALLEST.get(operand.name, 0)
+    dense = {"lda": "K", "ldc": "N", "ldb": "K"}.get(operand.name)
+    if dense is not None:
+        # A dense stride is the default that the assembly leaves out.
+        usual = next(o for o in OPERANDS[Op.MM] if o.name == dense).read(word)
+        candidate = _with_word(item, pc, _with_value(word, operand, usual))
+        if usual != operand.read(word) and (yield candidate):
+            return candidate
+        if usual == operand.read(word):
+            return item
+    value = yield from lowest(
+        low,
+        operand.read(word),
+        lambda value: _with_word(item, pc, _with_value(word, operand, value)),
+    )
+    return _with_word(item, pc, _with_value(word, operand, value))
+
+
+def simpler_addresses(item: ProgramItem) -> Search[ProgramItem]:
+    """Move whatever lies at an address, in all instructions at once, to a simple lower one."""
+    for external in (False, True):
+        for address in sorted(_addresses(item, external), reverse=True):
+            for place in SIMPLE_PLACES:
+                if place >= address:
+                    break
+                candidate = _moved(item, external, address, place)
+                if (yield candidate):
+                    item = candidate
+                    break
+    return item
+
+
+def _addresses(item: ProgramItem, external: bool) -> set[int]:
+    limit = EXT_WORDS if external else SPAD_WORDS
+    return {
+        value
+        for word in item.program
+        for operand in _operands(word)
+        if operand.name in ADDRESSES and _is_external(word, operand) == external
+        if (value := operand.read(word)) < limit
+    }
+
+
+def _moved(item: ProgramItem, external: bool, old: int, new: int) -> ProgramItem:
+    """The item with address ``old`` called ``new``, and the words from there on moved along."""
+    program = []
+    for word in item.program:
+        for operand in _operands(word):
+            named = operand.name in ADDRESSES and _is_external(word, operand) == external
+            if named and operand.read(word) == old:
+                word = _with_value(word, operand, new)
+        program.append(word)
+    if external:
+        return replace(item, program=program, image=_copied(item.image, old, new, item.depth))
+    spad = None if item.spad is None else _copied(item.spad, old, new, SPAD_WORDS)
+    return replace(item, program=program, spad=spad)
+
+
+def _copied(memory: Words, old: int, new: int, limit: int) -> Words:
+    block = memory[old : old + REGION][: limit - new]
+    if not block.any():
+        return memory
+    moved = np.zeros(max(memory.size, new + block.size), dtype=np.uint32)
+    moved[: memory.size] = memory
+    moved[new : new + block.size] = block
+    return moved
+
+
+def _is_external(word: int, operand: Operand) -> bool:
+    """Whether an address operand of ``word`` points into the external memory."""
+    op = decode(word).op
+    return (op == Op.LD and operand.name == "src") or (op == Op.ST and operand.name == "dst")
+
+
+def _operands(word: int) -> tuple[Operand, ...]:
+    op = decode(word).op
+    return OPERANDS[Op(op)] if op <= Op.UNPACK else ()
+
+
+def _without_unused(word: int) -> int:
+    clean = word >> 124 << 124
+    for operand in _operands(word):
+        clean |= operand.read(word) << operand.shift
+    return clean
+
+
+def _with_value(word: int, operand: Operand, value: int) -> int:
+    mask = (1 << operand.width) - 1 << operand.shift
+    return word & ~mask | value << operand.shift
+
+
+def _with_word(item: ProgramItem, pc: int, word: int) -> ProgramItem:
+    program = list(item.program)
+    program[pc] = word
+    return replace(item, program=program)

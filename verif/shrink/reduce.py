@@ -1,0 +1,111 @@
+"""The whole reduction: of a series of programs to one if possible, then of each program."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Generator
+from dataclasses import replace
+
+from verif.agents.control.program_item import ProgramItem
+from verif.shrink.memory import simpler_memory, zero_blocks
+from verif.shrink.program import (
+    clear_unused_fields,
+    drop_instructions,
+    simpler_addresses,
+    simpler_operands,
+)
+from verif.shrink.steps import Search, Step
+from verif.shrink.surroundings import plain_surroundings, simpler_surroundings
+
+Series = tuple[ProgramItem, ...]
+"""Programs in the order they run; the last one is the one that fails."""
+
+
+def _empty_memory(item: ProgramItem) -> Search[ProgramItem]:
+    item = yield from zero_blocks(item, "spad")
+    return (yield from zero_blocks(item, "image"))
+
+
+QUICK: tuple[Step, ...] = (plain_surroundings, drop_instructions, clear_unused_fields)
+"""These bring a program down to a few instructions within some dozens of candidates."""
+
+THOROUGH: tuple[Step, ...] = (
+    simpler_operands,
+    drop_instructions,
+    _empty_memory,
+    simpler_addresses,
+    simpler_memory,
+    simpler_surroundings,
+)
+"""These make small what is left; repeated as long as they find something."""
+
+
+def reduce_series(series: Series) -> Generator[Series, bool, Series]:
+    """Reduce a failing series, the last program first.
+
+    Yields:
+        Simpler series; send True when the last program of one still fails.
+
+    Returns:
+        The simplest series that failed.
+    """
+    series = yield from _fewer_programs(series)
+    for steps, repeat in ((QUICK, False), (THOROUGH, True)):
+        for index in reversed(range(len(series))):
+            series = yield from _reduce_one(series, index, steps, repeat)
+        series = yield from _fewer_programs(series)
+    return series
+
+
+def alone(series: Series) -> Series:
+    """The failing program by itself, after a reset."""
+    return (replace(series[-1], reset_before=True),)
+
+
+def _fewer_programs(series: Series) -> Generator[Series, bool, Series]:
+    """Leave out programs in front of the failing one, many at once first."""
+    size = len(series) - 1
+    while size:
+        at = len(series) - 1 - size
+        while at >= 0:
+            candidate = series[:at] + series[at + size :]
+            if len(candidate) == 1:
+                candidate = alone(candidate)
+            if (yield candidate):
+                series = candidate
+            at -= size
+        size = min(size // 2, len(series) - 1)
+    return series
+
+
+def _reduce_one(
+    series: Series, index: int, steps: tuple[Step, ...], repeat: bool
+) -> Generator[Series, bool, Series]:
+    """Reduce the program at ``index``, the others staying as they are."""
+    while True:
+        before = series[index]
+        for step in steps:
+            search = step(series[index])
+            try:
+                item = next(search)
+                while True:
+                    item = search.send((yield (*series[:index], item, *series[index + 1 :])))
+            except StopIteration as end:
+                series = (*series[:index], end.value, *series[index + 1 :])
+        if not repeat or series[index] is before or same(series[index], before):
+            return series
+
+
+def same(one: ProgramItem, other: ProgramItem) -> bool:
+    """Whether two items run the same program on the same contents in the same surroundings."""
+    return key(one) == key(other)
+
+
+def key(item: ProgramItem) -> bytes:
+    """Digest of everything that decides how an item runs, to know a candidate again."""
+    around = (item.latency, item.latencies, item.depth, item.reset_before, item.start_pulses)
+    text = repr((item.program, around, item.abort_at, item.idle_after, item.spad is None))
+    digest = hashlib.blake2b(text.encode(), digest_size=16)
+    digest.update(item.image.tobytes())
+    digest.update(b"" if item.spad is None else item.spad.tobytes())
+    return digest.digest()

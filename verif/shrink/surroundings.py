@@ -1,0 +1,88 @@
+"""Steps on the surroundings: no start pulses, no reset, a plain memory with a plain latency."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from model.machine import DEFAULT_DEPTH
+from model.timing import DEFAULT_LATENCY
+from verif.agents.control.program_item import ProgramItem
+from verif.shrink.steps import Search, first_that_fails, lowest
+
+
+def plain_surroundings(item: ProgramItem) -> Search[ProgramItem]:
+    """Everything as ``make run`` has it by default, all at once or as much as possible."""
+    plain = replace(
+        item,
+        start_pulses=(),
+        abort_at=None,
+        latencies=(),
+        latency=DEFAULT_LATENCY,
+        depth=DEFAULT_DEPTH if item.image.size <= DEFAULT_DEPTH else item.depth,
+        idle_after=0,
+        cycle_limit=None,
+    )
+    if same_surroundings(plain, item):
+        return item
+    if (yield plain):
+        return plain
+    for name in ("depth", "idle_after", "start_pulses", "abort_at", "latencies", "latency"):
+        value = getattr(plain, name)
+        if getattr(item, name) != value:
+            item = yield from first_that_fails(item, replace(item, **{name: value}))
+    return item
+
+
+def same_surroundings(one: ProgramItem, other: ProgramItem) -> bool:
+    """Whether two items differ at most in program and memory contents."""
+    names = ("start_pulses", "abort_at", "latencies", "latency", "depth", "idle_after")
+    return all(getattr(one, name) == getattr(other, name) for name in names)
+
+
+def simpler_surroundings(item: ProgramItem) -> Search[ProgramItem]:
+    """Fewer and earlier start pulses, an earlier reset, lower and fewer latencies."""
+    item = yield from _fewer_pulses(item)
+    if item.abort_at is not None:
+        aborted = item
+        cycle = yield from lowest(1, item.abort_at, lambda c: replace(aborted, abort_at=c))
+        item = replace(item, abort_at=cycle)
+    if item.latencies:
+        item = yield from _fewer_latencies(item)
+    elif item.latency != DEFAULT_LATENCY:
+        slow = item
+        latency = yield from lowest(1, item.latency, lambda v: replace(slow, latency=v))
+        item = replace(item, latency=latency)
+    return item
+
+
+def _fewer_pulses(item: ProgramItem) -> Search[ProgramItem]:
+    if len(item.start_pulses) > 1:
+        item = yield from first_that_fails(
+            item, *(replace(item, start_pulses=(cycle,)) for cycle in item.start_pulses)
+        )
+    if len(item.start_pulses) == 1:
+        pulsed = item
+        cycle = yield from lowest(
+            1, item.start_pulses[0], lambda c: replace(pulsed, start_pulses=(c,))
+        )
+        item = replace(item, start_pulses=(cycle,))
+    return item
+
+
+def _fewer_latencies(item: ProgramItem) -> Search[ProgramItem]:
+    # A fixed latency needs no reactive memory.
+    fixed = (replace(item, latencies=(), latency=value) for value in set(item.latencies))
+    single = yield from first_that_fails(item, *fixed)
+    if not single.latencies:
+        return single
+    while len(item.latencies) > 1:
+        shorter = replace(item, latencies=item.latencies[: (len(item.latencies) + 1) // 2])
+        if not (yield shorter):
+            break
+        item = shorter
+    for place in range(len(item.latencies)):
+        quick = list(item.latencies)
+        quick[place] = 1
+        if tuple(quick) != item.latencies:
+            item = yield from first_that_fails(item, replace(item, latencies=tuple(quick)))
+    return item

@@ -33,8 +33,8 @@ def main() -> int:
     started = time.perf_counter()
 
     versions = {sim: simulator_version(sim) for sim in SIMULATORS}
-    print_heading(console, " and ".join(f"{s} {v}" for s, v in versions.items()), options.first)
     runs = compile_runs(options)
+    print_heading(console, " and ".join(f"{s} {v}" for s, v in versions.items()), options.first)
     job = decode_job(runs, {"keep_retires": True})
     played = {sim: play(console, sim, job) for sim in SIMULATORS}
     for sim, outcome in played.items():

@@ -36,8 +36,8 @@ def main() -> int:
     started = time.perf_counter()
 
     version = simulator_version(args.sim)
-    print_heading(console, f"{args.sim} {version}", options.first)
     runs = compile_runs(options)
+    print_heading(console, f"{args.sim} {version}", options.first)
     checks = software_checks(options.first, list(options.runs))
     checked = print_checks(console, checks)
     played = play(console, args.sim, decode_job(runs), waves=args.waves, rtl=args.rtl)

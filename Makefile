@@ -34,7 +34,7 @@ program_opts = $(call opt,PROGRAM,--program) $(call opt,EXT,--ext) $(call opt,OU
 .NOTPARALLEL:
 
 ##@ Main
-.PHONY: all decode compare run disasm studies
+.PHONY: all decode compare waves run disasm studies
 all: decode
 
 decode: setup ## windowed decode on the RTL (default): SIM=icarus|verilator WINDOWS="none 8 4" STEPS=32 MODEL=structured|random SEED=1 START=0 PAGE=4 POOL=64 LAT=8 WAVES=1
@@ -42,6 +42,9 @@ decode: setup ## windowed decode on the RTL (default): SIM=icarus|verilator WIND
 
 compare: setup-all ## the same in both simulators, which must agree on memory, counters and retire records
 	@$(PY) -m sim.compare $(call opt,LAT,--latency) $(decode_opts)
+
+waves: WAVES := 1
+waves: decode ## the same with waves, into build/waves (also WAVES=1 with decode and run): STEPS=2 keeps them small
 
 run: setup ## one program on model and RTL: PROGRAM=file.asm|file.hex [EXT=image.hex] [OUT=final.hex] [DEPTH=8192] [LAT=8] SIM=...
 	@$(PY) -m sim.run_program $(sim_opts) $(program_opts)

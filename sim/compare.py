@@ -18,7 +18,7 @@ from sim.decode_options import add_decode_options, decode_options
 from sim.decode_report import print_heading, print_verdicts, verdict
 from sim.failures import print_failures
 from sim.launch import play, simulator_version
-from sim.results import RESULTS, Verdict, shown, write_json, write_junit
+from sim.results import Verdict, shown, write_json, write_junit
 from verif.result import ProgramResult
 
 SHOWN = 5
@@ -28,7 +28,8 @@ def main() -> int:
     """Play the workload twice and compare; return 0 only if both matched and agree."""
     parser = Parser(prog="compare", description=__doc__)
     add_decode_options(parser)
-    options = decode_options(parser.parse_args())
+    args = parser.parse_args()
+    options = decode_options(args)
     console = Console(highlight=False)
     started = time.perf_counter()
 
@@ -57,7 +58,7 @@ def main() -> int:
     passed = agreed and all(outcome.ok for outcome in played.values())
     seconds = time.perf_counter() - started
     write_json(
-        RESULTS / "compare.json",
+        args.results / "compare.json",
         {
             "simulators": versions,
             "passed": passed,
@@ -69,8 +70,10 @@ def main() -> int:
     )
     found = dict(differences)
     cases = [Verdict(name, name not in found, found.get(name, "")) for name in names]
-    write_junit(RESULTS / "compare.xml", [("compare", cases)])
-    console.print(f"{verdict(passed)}  {seconds:.1f} s; {shown(RESULTS / 'compare')}.json and .xml")
+    write_junit(args.results / "compare.xml", [("compare", cases)])
+    console.print(
+        f"{verdict(passed)}  {seconds:.1f} s; {shown(args.results / 'compare')}.json and .xml"
+    )
     return 0 if passed else 1
 
 

@@ -22,7 +22,7 @@ from sim.decode_report import (
 )
 from sim.failures import failure_text, print_failures
 from sim.launch import play, simulator_version
-from sim.results import RESULTS, Verdict, shown, write_json, write_junit
+from sim.results import Verdict, shown, write_json, write_junit
 
 
 def main() -> int:
@@ -55,11 +55,11 @@ def main() -> int:
     head = {"simulator": args.sim, "simulator_version": version, "passed": passed}
     counts = {"comparisons": comparisons, "mismatches": mismatches}
     seconds = time.perf_counter() - started
-    write_json(RESULTS / f"{name}.json", head | counts | _figures(options, outcomes, seconds))
-    write_junit(RESULTS / f"{name}.xml", _verdicts(name, checks, outcomes))
+    write_json(args.results / f"{name}.json", head | counts | _figures(options, outcomes, seconds))
+    write_junit(args.results / f"{name}.xml", _verdicts(name, checks, outcomes))
     console.print(
         f"{verdict(passed)}  {comparisons:,} comparisons, {mismatches} mismatches, "
-        f"{seconds:.1f} s; {shown(RESULTS / name)}.json and .xml",
+        f"{seconds:.1f} s; {shown(args.results / name)}.json and .xml",
         soft_wrap=True,
     )
     return 0 if passed else 1

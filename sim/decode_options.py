@@ -1,13 +1,15 @@
-"""The command line of the decode workload, shared by ``make decode`` and ``make compare``."""
+"""The command line of the decode workload, shared by ``make`` and ``make compare``."""
 
 from __future__ import annotations
 
 import argparse
 from dataclasses import dataclass
+from pathlib import Path
 
 from model.decode import DEFAULT_WINDOWS, DecodeParams
 from model.float_decode import MAX_CONTEXT
 from sim.cli import UsageError, integer
+from sim.results import RESULTS
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,7 @@ def add_decode_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--page", type=integer, default=default.page)
     parser.add_argument("--pool", type=integer, default=default.pool)
     parser.add_argument("--latency", type=integer, default=default.latency)
+    parser.add_argument("--results", type=Path, default=RESULTS, help="folder of the result files")
 
 
 def decode_options(args: argparse.Namespace) -> DecodeOptions:

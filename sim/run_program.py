@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 from rich.console import Console
 
@@ -45,7 +47,7 @@ def main() -> int:
 
     console = Console(highlight=False)
     item = ProgramItem(
-        name=args.program,
+        name=Path(args.program).name,
         program=program,
         image=image,
         spad=spad,

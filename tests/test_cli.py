@@ -187,20 +187,21 @@ def test_difference_is_reported_and_fails(tmp_path: Path) -> None:
     assert waves
     assert (ROOT / waves.group(1)).stat().st_size > 0
 
-    done = call("decode", "--windows", "1", "--steps", "2", "--rtl", rtl)
+    done = call("decode", "--windows", "1", "--steps", "2", "--rtl", rtl, "--results", tmp_path)
     assert done.returncode == 1, done.stdout + done.stderr
     assert re.search(r"window +1: FAIL +2 programs", done.stdout)
     assert "software checks: PASS" in done.stdout
 
 
 @pytest.mark.parametrize("sim", ["icarus", "verilator"])
-def test_decode_writes_the_recorded_figures(sim: str) -> None:
+def test_decode_writes_the_recorded_figures(tmp_path: Path, sim: str) -> None:
     """A short run: JSON and JUnit hold the recorded cycles, pages and tokens."""
-    done = call("decode", "--sim", sim, "--windows", "none 2", "--steps", "4")
+    done = call(
+        *("decode", "--sim", sim, "--windows", "none 2", "--steps", "4", "--results", tmp_path)
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     recorded = json.loads(GOLDEN.read_text())["windows"]["None"]
-    results = ROOT / "build" / "results"
-    found = json.loads((results / f"decode-{sim}.json").read_text())
+    found = json.loads((tmp_path / f"decode-{sim}.json").read_text())
     assert found["simulator"] == sim
     assert re.fullmatch(r"\d+\.\d+", found["simulator_version"])
     assert found["mismatches"] == 0
@@ -215,7 +216,7 @@ def test_decode_writes_the_recorded_figures(sim: str) -> None:
     assert narrow["programs"] == 2
     assert [step["ctx"] for step in narrow["steps"]] == [1, 2, 2, 2]
 
-    suites = ET.parse(results / f"decode-{sim}.xml").getroot()
+    suites = ET.parse(tmp_path / f"decode-{sim}.xml").getroot()
     counts = {s.get("name"): (s.get("tests"), s.get("failures")) for s in suites}
     assert counts[f"decode-{sim}.window-none"] == ("4", "0")
     assert counts[f"decode-{sim}.window-2"] == ("4", "0")

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import logging
 import os
+import shutil
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,7 @@ from sim.regress.config import check_keys
 from sim.regress.worker import ROOT
 
 FARMS = {"slurm": "SLURMCluster", "lsf": "LSFCluster", "sge": "SGECluster", "pbs": "PBSCluster"}
+SUBMIT = {"slurm": "sbatch", "lsf": "bsub", "sge": "qsub", "pbs": "qsub"}
 KINDS = ("local", *FARMS)
 OPTIONS = {
     "queue",
@@ -63,19 +66,16 @@ class ClusterError(RuntimeError):
 class Cluster:
     """A running Dask cluster, its client, and how many jobs it shall run at a time.
 
-    `slots` is the number of jobs one worker runs at a time.
+    `slots` is the number of jobs one worker runs at a time, `in_process` tells that the only
+    worker is in this very process.
     """
 
     kind: str
     jobs: int
     slots: int
+    in_process: bool
     dask: Any
     client: Any
-
-    @property
-    def local(self) -> bool:
-        """True when the jobs are children of this very process."""
-        return self.kind == "local"
 
     def workers(self) -> int:
         """Return how many workers are connected now."""
@@ -87,15 +87,19 @@ class Cluster:
         return sum(min(len(state.processing), state.nthreads) for state in states)
 
     def keep_size(self) -> None:
-        """Ask the farm for replacements of workers that are gone; costs nothing otherwise."""
-        if not self.local:
+        """Ask for replacements of workers that are gone; costs nothing otherwise."""
+        if not self.in_process:
             self.dask.scale(-(-self.jobs // self.slots))
 
     def close(self, timeout: float = 5.0) -> None:
-        """End all workers and the scheduler."""
-        try:
+        """End all workers and the scheduler.
+
+        What does not end within `timeout` seconds each ends by itself: workers without a
+        scheduler give up, and so do jobs without a worker.
+        """
+        with suppress(TimeoutError):
             self.client.close(timeout=timeout)
-        finally:
+        with suppress(TimeoutError):
             self.dask.close(timeout=timeout)
 
 
@@ -103,11 +107,13 @@ def log_to(path: Path) -> None:
     """Send what Dask has to say into a file instead of over the progress display."""
     handler = logging.FileHandler(path, delay=True)
     handler.setFormatter(logging.Formatter("%(asctime)s %(name)s %(levelname)s %(message)s"))
-    for name in ("distributed", "dask_jobqueue", "tornado"):
-        logger = logging.getLogger(name)
-        logger.handlers[:] = [handler]
-        logger.propagate = False
-        logger.setLevel(logging.WARNING)
+    families = ("distributed", "dask_jobqueue", "tornado", "bokeh")
+    for name in (*families, *logging.root.manager.loggerDict):
+        if name.split(".")[0] in families:
+            logger = logging.getLogger(name)
+            logger.handlers[:] = [handler] if name in families else []
+            logger.propagate = name not in families
+            logger.setLevel(logging.WARNING)
 
 
 def start(
@@ -128,6 +134,7 @@ def start(
     dask.config.set(DASK)
     log_to(folder / "dask.log")
     slots = 1
+    in_process = kind == "local" and not processes
     if kind == "local":
         cluster: Any = LocalCluster(
             n_workers=jobs if processes else 1,
@@ -136,14 +143,14 @@ def start(
             dashboard_address=None,
             memory_limit=0,
             local_directory=str(folder / "dask"),
-            silence_logs=False,
+            silence_logs=logging.ERROR if processes else False,
         )
     elif kind in FARMS:
         cluster, slots = farm(kind, options, folder)
         cluster.scale(-(-jobs // slots))
     else:
         raise ClusterError(f"CLUSTER={kind}: known: {', '.join(KINDS)}")
-    return Cluster(kind, jobs, slots, cluster, Client(cluster))
+    return Cluster(kind, jobs, slots, in_process, cluster, Client(cluster))
 
 
 def farm(kind: str, options: Mapping[str, Any], folder: Path) -> tuple[Any, int]:
@@ -151,6 +158,8 @@ def farm(kind: str, options: Mapping[str, Any], folder: Path) -> tuple[Any, int]
     import dask_jobqueue
 
     check_keys(f"clusters: {kind}", options, OPTIONS)
+    if not shutil.which(SUBMIT[kind]):
+        raise ClusterError(f"CLUSTER={kind}: {SUBMIT[kind]} is not on PATH")
     slots = int(options.get("slots", 1))
     logs = folder / "workers"
     logs.mkdir(exist_ok=True)

@@ -8,7 +8,6 @@ worker down ends as "lost". What Dask would keep per job is dropped as soon as i
 from __future__ import annotations
 
 import itertools
-import os
 import signal
 import threading
 import time
@@ -18,6 +17,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import psutil
 from distributed import as_completed
 
 from sim.regress import supervise
@@ -186,7 +186,7 @@ def record_of(spec: JobSpec, status: str, result: Any) -> JobRecord | None:
 def stop_workers(cluster: Cluster) -> None:
     """Kill the jobs on all workers; those of unreachable ones die with their worker."""
     supervise.stop()
-    if cluster.local:
+    if cluster.in_process:
         return
     # Whatever cannot be reached is ended by the leash of each job instead.
     with suppress(Exception):
@@ -195,4 +195,6 @@ def stop_workers(cluster: Cluster) -> None:
 
 def kill_descendants() -> None:
     """Kill whatever this process has started and is still there, such as a build."""
-    supervise.kill_tree(os.getpid(), include_group=False)
+    for child in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            child.kill()

@@ -22,6 +22,14 @@ def fields_of(spec: JobSpec) -> dict[str, Any]:
     return {name: getattr(spec, name) for name in names}
 
 
+def fill(part: str, fields: dict[str, Any]) -> str:
+    """Return an argument with its `{fields}` filled in. Raises ValueError for unknown ones."""
+    try:
+        return part.format(**fields)
+    except (KeyError, IndexError, ValueError) as error:
+        raise ValueError(f"argument {part!r}: fields are {', '.join(fields)}") from error
+
+
 def run_command(spec: JobSpec, folder: Path) -> Outcome:
     """Run `params["argv"]`, a list or one string; exit status 0 is a pass of one program.
 
@@ -30,7 +38,7 @@ def run_command(spec: JobSpec, folder: Path) -> Outcome:
     """
     argv = spec.params["argv"]
     parts = shlex.split(argv) if isinstance(argv, str) else [str(item) for item in argv]
-    filled = [part.format(**fields_of(spec)) for part in parts]
+    filled = [fill(part, fields_of(spec)) for part in parts]
     output = folder / "command.log"
     with output.open("wb") as stream:
         done = subprocess.run(filled, stdout=stream, stderr=subprocess.STDOUT, cwd=folder)

@@ -20,7 +20,8 @@ from pathlib import Path
 
 import psutil
 
-LEASH = "GA2_REGRESS_LEASH"
+LEASH = "GA2_REGRESS_LEASH"  # to a child: the file descriptor that ends with its worker
+MARK = "GA2_REGRESS_JOB"  # to all processes of a job: its folder
 
 _lock = threading.Lock()
 _live: set[int] = set()
@@ -40,21 +41,35 @@ class ChildExit:
     seconds: float
 
 
-def kill_tree(pid: int, include_group: bool = True) -> None:
-    """Kill the process group of `pid` and every descendant, whatever group it moved to."""
-    for _ in range(3):
+def kill_tree(pid: int) -> None:
+    """Kill every process group that `pid` or one of its descendants is in, the own one last.
+
+    A group dies at once, so nothing in it can start something new while its parents die.
+    """
+    try:
+        family = psutil.Process(pid).children(recursive=True)
+    except psutil.NoSuchProcess:
+        family = []
+    groups = []
+    for member in family:
+        with contextlib.suppress(ProcessLookupError):
+            groups.append(os.getpgid(member.pid))
+    with contextlib.suppress(ProcessLookupError):
+        groups.append(os.getpgid(pid))
+    for group in sorted(set(groups), key=lambda value: value == os.getpgrp()):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(group, signal.SIGKILL)
+
+
+def kill_marked(folder: str) -> None:
+    """Kill what belongs to the job of `folder` but has no living parent any more."""
+    own = os.getpgrp()
+    for process in psutil.process_iter():
         try:
-            family = psutil.Process(pid).children(recursive=True)
-        except psutil.NoSuchProcess:
-            family = []
-        if include_group:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(pid, signal.SIGKILL)
-        for member in family:
-            with contextlib.suppress(psutil.NoSuchProcess):
-                member.kill()
-        if not family:
-            return
+            if process.environ().get(MARK) == folder and os.getpgid(process.pid) != own:
+                os.killpg(os.getpgid(process.pid), signal.SIGKILL)
+        except (psutil.Error, OSError):
+            continue
 
 
 def run_child(
@@ -73,7 +88,7 @@ def run_child(
             child = subprocess.Popen(
                 argv,
                 cwd=cwd,
-                env={**env, LEASH: str(read_end)},
+                env={**env, LEASH: str(read_end), MARK: str(cwd)},
                 stdin=subprocess.DEVNULL,
                 stdout=stream,
                 stderr=subprocess.STDOUT,
@@ -90,6 +105,8 @@ def run_child(
             # The leader is still a zombie here, so its group id cannot have been reused.
             kill_tree(child.pid)
             code = child.wait()
+            if code < 0:
+                kill_marked(str(cwd))
         finally:
             with _lock:
                 _live.discard(child.pid)
@@ -161,7 +178,7 @@ def hold_leash() -> None:
 
     def watch() -> None:
         os.read(handle, 1)
-        kill_tree(os.getpid(), include_group=False)
-        os.killpg(os.getpgrp(), signal.SIGKILL)
+        kill_marked(os.environ.get(MARK, ""))
+        kill_tree(os.getpid())
 
     threading.Thread(target=watch, name="leash", daemon=True).start()

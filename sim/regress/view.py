@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TextIO
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
@@ -120,7 +120,8 @@ class LiveView:
 
     def say(self, text: str) -> None:
         """Print the line above the display."""
-        self._console.print(text, markup=False, highlight=False)
+        # Commands must stay one line, to be copied.
+        self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def start(self, progress: Progress) -> None:
         """Show the display. It is drawn from `tick`, so no thread of rich competes with us."""
@@ -164,7 +165,8 @@ class LiveView:
         failures = [Text(line, "red", no_wrap=True, overflow="ellipsis") for line in self._recent]
         # In a group the bar would not end its line.
         frame = Table.grid(expand=True)
-        for row in (bar, table, *failures):
+        rows: list[RenderableType] = [bar, table, *failures]
+        for row in rows:
             frame.add_row(row)
         return frame
 

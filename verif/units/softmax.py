@@ -54,6 +54,11 @@ async def corners(dut: Any) -> None:
         [5, -3, 5, 4, 5],
         [-1, -2, -3],
         range(-128, 128, 17),
+        # e * r lies exactly halfway between two probabilities.
+        [100, 100, -63],
+        [100, -70, 100],
+        # 170 equal scores are the fewest whose probability tells T[0] from T[1].
+        [-128] * 170,
     ):
         await score(bench, scores)
 

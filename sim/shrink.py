@@ -88,20 +88,21 @@ def print_shrunk(console: Console, name: str, shrunk: Shrunk | None) -> None:
     if shrunk is None:
         console.print(f"{escape(name)}: did not fail again, so it was not reduced")
         return
-    saved = shrunk.saved
-    many = f"{saved.programs} programs, the last of " if saved.programs > 1 else ""
-    report = shrunk.report
+    saved, report = shrunk.saved, shrunk.report
+    count = "1 instruction" if saved.instructions == 1 else f"{saved.instructions} instructions"
+    what = count if saved.programs == 1 else f"{saved.programs} programs, the last of {count}"
     early = "" if report.finished else ", out of time"
     console.print(
-        f"[bold]reduced[/] {escape(name)} to {many}{saved.instructions} instructions "
-        f"({report.candidates} candidates, {report.seconds:.1f} s{early}): {shown(saved.path)}",
+        f"[bold]reduced[/] {escape(name)} to {what} ({report.candidates} candidates, "
+        f"{report.seconds:.1f} s{early}): {shown(saved.path)}",
         soft_wrap=True,
     )
     listing = [line for line in saved.path.read_text().splitlines() if not line.startswith(";")]
     for line in listing[:8]:
         console.print(f"    {escape(line)}", soft_wrap=True)
     if shrunk.result:
-        console.print(f"  {escape(shrunk.result.first_divergence)}", soft_wrap=True)
+        wrong = shrunk.result.first_divergence or shrunk.result.mismatches[0].message
+        console.print(f"  {escape(wrong)}", soft_wrap=True)
     else:
         console.print("  [yellow]it passes in a simulation of its own[/]: it needs what ran before")
     console.print(f"  replay: {escape(saved.command)}", soft_wrap=True)

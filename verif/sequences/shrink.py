@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import replace
 
 from pyuvm import ConfigDB
 
@@ -12,7 +11,7 @@ from verif.env.config import EnvConfig
 from verif.job import Job, job_folder
 from verif.result import ProgramResult
 from verif.sequences.base import ProgramSequence
-from verif.shrink.reduce import Series, alone, key, reduce_series
+from verif.shrink.reduce import Series, after_reset, key, reduce_series
 from verif.shrink.report import SHRUNK, ShrinkReport
 
 # What kind of failure it is: the first of these among a program's mismatches.
@@ -74,9 +73,8 @@ class ShrinkSequence(ProgramSequence):
 
     async def reproduce(self, config: EnvConfig) -> Series | None:
         """The failing program alone if that is enough, else the whole series, if that fails."""
-        first, *others = self.job.items
-        series = (replace(first, reset_before=True), *others)
-        for tried in (alone(series), series):
+        series = tuple(self.job.items)
+        for tried in (after_reset(series[-1:]), after_reset(series)):
             self.wanted = await self.verdict(config, tried)
             if self.wanted is not None:
                 return tried

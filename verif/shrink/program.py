@@ -12,8 +12,7 @@ from verif.agents.control.program_item import ProgramItem, Words
 from verif.shrink.steps import Search, lowest
 
 ADDRESSES = ("dst", "src", "src1", "src2", "A", "B")
-# Data moves along when an address changes; this is the longest operand's length.
-REGION = 256
+REGION = 256  # words that move along with an address
 SIMPLE_PLACES = (0, 16, 32, 64, 128, 256, 512, 1024)
 SMALLEST = {"len": 1, "M": 1, "N": 1, "K": 1}
 
@@ -75,47 +74,63 @@ def _smaller(item: ProgramItem, pc: int, operand: Operand) -> Search[ProgramItem
 
 
 def simpler_addresses(item: ProgramItem) -> Search[ProgramItem]:
-    """Move whatever lies at an address, in all instructions at once, to a simple lower one."""
+    """Move what lies at an address, in all instructions at once, to a simple lower one.
+
+    Neighbours move together first, because a failure may need their distance.
+    """
     for external in (False, True):
-        for address in sorted(_addresses(item, external), reverse=True):
-            for place in SIMPLE_PLACES:
-                if place >= address:
-                    break
-                candidate = _moved(item, external, address, place)
-                if (yield candidate):
-                    item = candidate
-                    break
+        for reach in (REGION, 0):
+            for group in reversed(_groups(item, external, reach)):
+                for place in SIMPLE_PLACES:
+                    if place >= group[0]:
+                        break
+                    candidate = _moved(item, external, group, place)
+                    if (yield candidate):
+                        item = candidate
+                        break
     return item
 
 
-def _addresses(item: ProgramItem, external: bool) -> set[int]:
+def _groups(item: ProgramItem, external: bool, reach: int) -> list[list[int]]:
+    """Addresses that the program names, ascending, in runs whose gaps are at most ``reach``."""
     limit = EXT_WORDS if external else SPAD_WORDS
-    return {
+    named = {
         value
         for word in item.program
         for operand in _operands(word)
         if operand.name in ADDRESSES and _is_external(word, operand) == external
         if (value := operand.read(word)) < limit
     }
+    groups: list[list[int]] = []
+    for address in sorted(named):
+        if groups and address - groups[-1][-1] <= reach:
+            groups[-1].append(address)
+        else:
+            groups.append([address])
+    return groups
 
 
-def _moved(item: ProgramItem, external: bool, old: int, new: int) -> ProgramItem:
-    """The item with address ``old`` called ``new``, and the words from there on moved along."""
+def _moved(item: ProgramItem, external: bool, group: list[int], place: int) -> ProgramItem:
+    """The item with a group of addresses moved to ``place``, and the words there along with it."""
     program = []
     for word in item.program:
         for operand in _operands(word):
             named = operand.name in ADDRESSES and _is_external(word, operand) == external
-            if named and operand.read(word) == old:
-                word = _with_value(word, operand, new)
+            if named and (old := operand.read(word)) in group:
+                word = _with_value(word, operand, old - group[0] + place)
         program.append(word)
+    size = group[-1] - group[0] + REGION
     if external:
-        return replace(item, program=program, image=_copied(item.image, old, new, item.depth))
-    spad = None if item.spad is None else _copied(item.spad, old, new, SPAD_WORDS)
+        image = _copied(item.image, group[0], place, size, item.depth)
+        return replace(item, program=program, image=image)
+    spad = item.spad
+    if spad is not None:
+        spad = _copied(spad, group[0], place, size, SPAD_WORDS)
     return replace(item, program=program, spad=spad)
 
 
-def _copied(memory: Words, old: int, new: int, limit: int) -> Words:
-    block = memory[old : old + REGION][: limit - new]
+def _copied(memory: Words, old: int, new: int, size: int, limit: int) -> Words:
+    block = memory[old : old + size][: limit - new]
     if not block.any():
         return memory
     moved = np.zeros(max(memory.size, new + block.size), dtype=np.uint32)

@@ -57,9 +57,9 @@ def reduce_series(series: Series) -> Generator[Series, bool, Series]:
     return series
 
 
-def alone(series: Series) -> Series:
-    """The failing program by itself, after a reset."""
-    return (replace(series[-1], reset_before=True),)
+def after_reset(series: Series) -> Series:
+    """The series after a reset, so that nothing of what ran before it is left."""
+    return (replace(series[0], reset_before=True), *series[1:])
 
 
 def _fewer_programs(series: Series) -> Generator[Series, bool, Series]:
@@ -68,9 +68,7 @@ def _fewer_programs(series: Series) -> Generator[Series, bool, Series]:
     while size:
         at = len(series) - 1 - size
         while at >= 0:
-            candidate = series[:at] + series[at + size :]
-            if len(candidate) == 1:
-                candidate = alone(candidate)
+            candidate = after_reset(series[:at] + series[at + size :])
             if (yield candidate):
                 series = candidate
             at -= size

@@ -7,7 +7,7 @@ PROTOCOL_ERRORS = {
     2: "external write outside an ST",
     3: "read burst whose addresses are not consecutive",
     4: "write burst whose addresses are not consecutive",
-    5: "responses and requests do not match one to one",
+    5: "an instruction or program ended with read requests unanswered",
     6: "counters changed after the end of the program",
     7: "halted or the fault outputs changed after the end of the program",
     8: "unknown bit on a control output",

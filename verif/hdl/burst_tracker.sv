@@ -3,28 +3,38 @@
 // `valid` follows the bus a cycle later; when it falls, `addr` and `length` describe the burst.
 `default_nettype none
 
-module burst_tracker (
+module burst_tracker #(
+  parameter int Period = 2  // of the clock, in time units
+) (
   input  wire         clk,
   input  wire         bus_valid,
   input  wire  [15:0] bus_addr,
   output logic        valid,
-  output logic [15:0] addr,    // of the first word
-  output logic [15:0] length   // words so far
+  output logic [15:0] addr,   // of the first word
+  output logic [15:0] length  // in words
 );
 
+  time began_at;
+
   initial begin
-    valid  = 1'b0;
-    addr   = '0;
-    length = '0;
+    valid    = 1'b0;
+    addr     = '0;
+    length   = '0;
+    began_at = 0;
   end
 
+  wire edge_seen = (bus_valid === 1'b1) != valid;
+
+  // Works in a burst's first and last cycle only. What describes the burst changes before `valid`.
   always @(posedge clk) begin
-    if (bus_valid === 1'b1) begin
-      valid  <= 1'b1;
-      addr   <= valid ? addr : bus_addr;
-      length <= valid ? length + 16'd1 : 16'd1;
-    end else if (valid) begin
-      valid <= 1'b0;
+    if (edge_seen) begin
+      valid <= !valid;
+      if (valid) begin
+        length = 16'(($time - began_at) / 64'(Period));
+      end else begin
+        addr = bus_addr;
+        began_at = $time;
+      end
     end
   end
 

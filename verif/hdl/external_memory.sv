@@ -2,13 +2,11 @@
 // External memory of up to 65,536 words. A read request of cycle t is answered in cycle
 // t + latency (1..64), one word a cycle; requests in flight are dropped at reset. Words at or
 // beyond `depth` read as zero and ignore writes. With `reactive` set it answers nothing (a Python
-// driver does) but still takes the writes. Idle cycles cost two comparisons: answers wait in a ring
-// with the time they are due, there is no shift register.
+// driver does) but still takes the writes. Idle cycles cost one look: answers wait in a ring with
+// the moment they are due, there is no shift register.
 `default_nettype none
 
-module external_memory #(
-  parameter int Period = 2  // of the clock, in time units
-) (
+module external_memory (
   input  wire         clk,
   input  wire         rst,
   input  wire         reactive,
@@ -18,6 +16,8 @@ module external_memory #(
   input  wire  [15:0] req_addr,
   output logic        resp_valid,
   output logic [31:0] resp_data,
+  input  wire         py_resp_valid,  // the driver's answer, for counting only
+  output logic        unanswered,     // a request waits for its answer
   input  wire         wr_valid,
   input  wire  [15:0] wr_addr,
   input  wire  [31:0] wr_data
@@ -26,41 +26,59 @@ module external_memory #(
   logic [31:0] mem [65536];
 
   logic [31:0] ring_data [64];
-  time         ring_due  [64];
+  logic [7:0]  ring_due  [64];
   logic [5:0]  head, tail;
-  logic        pending;  // the ring holds answers
+  logic        pending;         // the ring holds answers
+  logic [7:0]  now;             // counts the cycles in which something is unanswered
+  logic [15:0] at_driver;       // requests the driver has not answered
 
   initial begin
     resp_valid = 1'b0;
     resp_data  = '0;
+    unanswered = 1'b0;
+    pending    = 1'b0;
     head       = '0;
     tail       = '0;
-    pending    = 1'b0;
+    now        = '0;
+    at_driver  = '0;
   end
 
-  // Blocking assignments keep the ring's state inside this one process.
+  wire attention = rst || pending || resp_valid || py_resp_valid || req_valid === 1'b1
+      || wr_valid === 1'b1;
+
+  // Blocking assignments: the ring is this one process' business.
   always @(posedge clk) begin
-    if (rst) begin
-      resp_valid <= 1'b0;
-      head    = tail;
-      pending = 1'b0;
-    end else begin
-      if (req_valid === 1'b1 && !reactive) begin
-        ring_data[tail] = ({1'b0, req_addr} < depth) ? mem[req_addr] : 32'd0;
-        ring_due[tail]  = $time + 64'(Period) * (64'(latency) - 1);
-        tail    = tail + 6'd1;
-        pending = 1'b1;
-      end
-      if (pending && ring_due[head] <= $time) begin
-        resp_valid <= 1'b1;
-        resp_data  <= ring_data[head];
-        head    = head + 6'd1;
-        pending = head != tail;
-      end else if (resp_valid) begin
+    if (attention) begin
+      if (wr_valid === 1'b1 && {1'b0, wr_addr} < depth) mem[wr_addr] = wr_data;
+      if (rst) begin
         resp_valid <= 1'b0;
+        unanswered <= 1'b0;
+        pending    = 1'b0;
+        head       = tail;
+        at_driver  = '0;
+      end else if (reactive) begin
+        at_driver  = at_driver + 16'(req_valid === 1'b1) - 16'(py_resp_valid);
+        unanswered <= at_driver != '0;
+      end else begin
+        now = now + 8'd1;
+        if (req_valid === 1'b1) begin
+          ring_data[tail] = ({1'b0, req_addr} < depth) ? mem[req_addr] : 32'd0;
+          ring_due[tail]  = now + latency - 8'd1;
+          tail = tail + 6'd1;
+          if (!pending) unanswered <= 1'b1;
+          pending = 1'b1;
+        end
+        if (pending && ring_due[head] == now) begin
+          resp_valid <= 1'b1;
+          resp_data  <= ring_data[head];
+          head = head + 6'd1;
+          pending = head != tail;
+          if (!pending) unanswered <= 1'b0;
+        end else if (resp_valid) begin
+          resp_valid <= 1'b0;
+        end
       end
     end
-    if (wr_valid === 1'b1 && {1'b0, wr_addr} < depth) mem[wr_addr] = wr_data;
   end
 
 endmodule

@@ -48,7 +48,7 @@ module ga2_tb;
   logic [31:0] limit;
   logic        load_spad, reactive;
 
-  logic running, closing, executing;
+  logic running, closing, executing, unanswered;
   logic [3:0] executing_op;
 
   initial begin
@@ -76,29 +76,30 @@ module ga2_tb;
 
   instruction_memory u_imem (.length(program_length), .addr(imem_addr), .data(imem_data));
 
-  external_memory #(.Period(Period)) u_ext (
+  external_memory u_ext (
     .clk, .rst, .reactive, .depth, .latency, .req_valid, .req_addr,
-    .resp_valid(mem_resp_valid), .resp_data(mem_resp_data), .wr_valid, .wr_addr, .wr_data
+    .resp_valid(mem_resp_valid), .resp_data(mem_resp_data), .py_resp_valid, .unanswered, .wr_valid, .wr_addr,
+    .wr_data
   );
   assign resp_valid = reactive ? py_resp_valid : mem_resp_valid;
   assign resp_data  = reactive ? py_resp_data : mem_resp_data;
 
-  watchdog u_watchdog (.clk, .rst, .start, .limit, .halted, .running, .closing, .done, .hang);
+  watchdog #(.Period(Period)) u_watchdog (.clk, .rst, .start, .limit, .halted, .running, .closing, .done, .hang);
 
-  burst_tracker u_reads (
+  burst_tracker #(.Period(Period)) u_reads (
     .clk, .bus_valid(req_valid), .bus_addr(req_addr),
     .valid(rd_valid), .addr(rd_addr), .length(rd_length)
   );
-  burst_tracker u_writes (
+  burst_tracker #(.Period(Period)) u_writes (
     .clk, .bus_valid(wr_valid), .bus_addr(wr_addr),
     .valid(st_valid), .addr(st_addr), .length(st_length)
   );
 
   write_log u_write_log (.clk, .fd(writes_fd), .wr_valid, .wr_addr, .wr_data);
 
-  protocol_checker #(.Probed(Probed)) u_checker (
+  protocol_checker #(.Probed(Probed), .Period(Period)) u_checker (
     .clk, .rst, .start, .taken(errors_taken), .halted, .imem_addr, .req_valid, .req_addr,
-    .resp_valid, .wr_valid, .wr_addr, .wr_data, .cyc_total, .cyc_mm, .cyc_dma, .cyc_vec, .n_inst,
+    .in_read(rd_valid), .unanswered, .wr_valid, .wr_addr, .wr_data, .in_write(st_valid), .cyc_total, .cyc_mm, .cyc_dma, .cyc_vec, .n_inst,
     .fault, .fault_code, .fault_pc, .executing, .executing_op, .errors, .error_mask, .first_error,
     .first_cycle,
 `ifdef GA2_NETLIST
@@ -159,21 +160,19 @@ module ga2_tb;
 
   // Words of the memory, each in the way that is fast: binary in Verilator, hexadecimal in Icarus
   // (which also shows unknown bits).
-  always @(posedge clk) begin
-    if (closing) begin
-      close_logs;
+  always @(posedge closing) begin
+    close_logs;
 `ifdef VERILATOR
-      dump_fd = $fopen("memory.bin", "wb");
-      for (word = 0; word < {15'd0, depth}; word = word + 8) begin
-        $fwrite(dump_fd, "%u", {
-            u_ext.mem[word + 7], u_ext.mem[word + 6], u_ext.mem[word + 5], u_ext.mem[word + 4],
-            u_ext.mem[word + 3], u_ext.mem[word + 2], u_ext.mem[word + 1], u_ext.mem[word]});
-      end
-      $fclose(dump_fd);
-`else
-      $writememh("memory.hex", u_ext.mem, 0, depth - 1);
-`endif
+    dump_fd = $fopen("memory.bin", "wb");
+    for (word = 0; word < {15'd0, depth}; word = word + 8) begin
+      $fwrite(dump_fd, "%u", {
+          u_ext.mem[word + 7], u_ext.mem[word + 6], u_ext.mem[word + 5], u_ext.mem[word + 4],
+          u_ext.mem[word + 3], u_ext.mem[word + 2], u_ext.mem[word + 1], u_ext.mem[word]});
     end
+    $fclose(dump_fd);
+`else
+    $writememh("memory.hex", u_ext.mem, 0, depth - 1);
+`endif
   end
 
 `ifndef VERILATOR

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks the pins of GA-2 in every cycle after the first reset; passive. Errors are counted, their
+// Checks the pins of GA-2 after the first reset; passive. Errors are counted, their
 // codes collected in a mask, the first one kept with its cycle, until Python has taken them, which
 // it says by changing `taken`. The texts of the codes are in verif/env/protocol.py.
 `default_nettype none
 
 module protocol_checker #(
-  parameter bit Probed = 1'b1  // `executing`, `retire` and `spad_we` are connected
+  parameter bit Probed = 1'b1,  // `executing`, `retire` and `spad_we` are connected
+  parameter int Period = 2      // of the clock, in time units
 ) (
   input  wire         clk,
   input  wire         rst,
@@ -15,10 +16,12 @@ module protocol_checker #(
   input  wire  [15:0] imem_addr,
   input  wire         req_valid,
   input  wire  [15:0] req_addr,
-  input  wire         resp_valid,
+  input  wire         in_read,     // a read burst went on in the last cycle
+  input  wire         unanswered,  // a read request waits for its answer
   input  wire         wr_valid,
   input  wire  [15:0] wr_addr,
   input  wire  [31:0] wr_data,
+  input  wire         in_write,    // a write burst went on in the last cycle
   input  wire  [31:0] cyc_total, cyc_mm, cyc_dma, cyc_vec, n_inst,
   input  wire         fault,
   input  wire  [3:0]  fault_code,
@@ -38,7 +41,7 @@ module protocol_checker #(
     WriteOutsideStore   = 2,
     ReqNotConsecutive   = 3,
     WriteNotConsecutive = 4,
-    ResponseCount       = 5,
+    Unanswered          = 5,
     CountersNotHeld     = 6,
     EndNotHeld          = 7,
     UnknownControl      = 8,
@@ -56,112 +59,124 @@ module protocol_checker #(
   logic         watching;   // a reset was seen
   logic         active;     // a program runs
   logic         ended;      // halted was seen; outputs must hold
-  logic         was_reset, was_taken;
-  logic         prev_req, prev_wr;
+  logic         was_reset, was_start, was_taken;
   logic [15:0]  next_req_addr, next_wr_addr;
-  logic [15:0]  outstanding;
-  logic [31:0]  cycle;
+  time          started_at;
   logic [159:0] held_counters;
   logic [21:0]  held_end;
 
-  wire [159:0] counters = {cyc_total, cyc_mm, cyc_dma, cyc_vec, n_inst};
+  // An event-driven simulator pays for every signal that is looked at, and most cycles have nothing
+  // to check: so one look at what could be wrong. Unknown bits are not 0.
+  wire stray_request = req_valid && Probed && !(executing && executing_op == OpLoad);
+  wire stray_write = wr_valid && Probed && !(executing && executing_op == OpStore);
+  wire stray_spad_write = Probed && spad_we && !executing;
+  wire [10:0] attention = {
+    rst, start, was_reset, was_start, ended, halted, fault, Probed && retire, stray_request,
+    stray_write, stray_spad_write
+  };
+  wire [2:0] any = {req_valid, wr_valid, attention != '0};
 
   initial begin
-    {watching, active, ended, was_reset, was_taken, prev_req, prev_wr} = '0;
-    outstanding = '0;
-    cycle       = '0;
+    {watching, active, ended} = '0;
+    {was_reset, was_start, was_taken} = '0;
+    started_at = 0;
     {errors, error_mask, first_error, first_cycle} = '0;
   end
 
+  function automatic logic [31:0] cycle();
+    return 32'(($time - started_at) / 64'(Period));
+  endfunction
+
   task automatic report(input code_e code);
-    if (errors == 0) begin
-      first_error = code;
-      first_cycle = cycle;
+    if (watching) begin
+      if (errors == 0) begin
+        first_error = code;
+        first_cycle = cycle();
+      end
+      errors = errors + 1;
+      error_mask[code[4:0]] = 1'b1;
     end
-    errors = errors + 1;
-    error_mask[code[4:0]] = 1'b1;
   endtask
 
   // One process with blocking assignments: nothing but Python reads these variables.
   always @(posedge clk) begin
-    if (taken != was_taken) {errors, error_mask, first_error, first_cycle} = '0;
-    was_taken = taken;
-    if (rst) begin
-      watching    = 1'b1;
-      was_reset   = 1'b1;
-      active      = 1'b0;
-      ended       = 1'b0;
-      prev_req    = 1'b0;
-      prev_wr     = 1'b0;
-      outstanding = '0;
-    end else if (watching) begin
-      check_unknown;
-      check_traffic;
-      check_program;
-      was_reset = 1'b0;
+    if (any !== '0) begin
+      if (req_valid !== 1'b0) check_request;
+      if (wr_valid !== 1'b0) check_write;
+      if (attention !== '0) check_rest;
     end
   end
 
-  task automatic check_unknown;
-    if (^{halted, fault, req_valid, wr_valid, imem_addr} === 1'bx) report(UnknownControl);
-    if (req_valid === 1'b1 && ^req_addr === 1'bx) report(UnknownData);
-    if (wr_valid === 1'b1 && ^{wr_addr, wr_data} === 1'bx) report(UnknownData);
+  task automatic check_request;
+    if (req_addr !== next_req_addr) begin
+      if (^{req_valid, req_addr} === 1'bx) report(UnknownData);
+      if (in_read) report(ReqNotConsecutive);
+    end
+    next_req_addr = req_addr + 1;
   endtask
 
-  task automatic check_traffic;
-    if (resp_valid) begin
-      if (outstanding == 0) report(ResponseCount);
-      else outstanding = outstanding - 1;
+  task automatic check_write;
+    if (wr_addr !== next_wr_addr) begin
+      if (^{wr_valid, wr_addr} === 1'bx) report(UnknownData);
+      if (in_write) report(WriteNotConsecutive);
     end
-    if (req_valid === 1'b1) begin
-      if (Probed && !(executing && executing_op == OpLoad)) report(ReqOutsideLoad);
-      if (prev_req && req_addr !== next_req_addr) report(ReqNotConsecutive);
-      next_req_addr = req_addr + 1;
-      outstanding   = outstanding + 1;
+    if (^wr_data === 1'bx) report(UnknownData);
+    next_wr_addr = wr_addr + 1;
+  endtask
+
+  task automatic check_rest;
+    if (taken != was_taken) {errors, error_mask, first_error, first_cycle} = '0;
+    was_taken = taken;
+    if (rst) begin
+      watching  = 1'b1;
+      active    = 1'b0;
+      ended     = 1'b0;
+      was_start = 1'b0;
+    end else begin
+      if (^{halted, fault, req_valid, wr_valid, imem_addr} === 1'bx) report(UnknownControl);
+      if (stray_request !== 1'b0) report(ReqOutsideLoad);
+      if (stray_write !== 1'b0) report(WriteOutsideStore);
+      if (stray_spad_write !== 1'b0) report(SpadWriteOutside);
+      if (Probed && retire === 1'b1 && unanswered) report(Unanswered);
+      check_program;
     end
-    if (wr_valid === 1'b1) begin
-      if (Probed && !(executing && executing_op == OpStore)) report(WriteOutsideStore);
-      if (prev_wr && wr_addr !== next_wr_addr) report(WriteNotConsecutive);
-      next_wr_addr = wr_addr + 1;
-    end
-    prev_req = req_valid === 1'b1;
-    prev_wr  = wr_valid === 1'b1;
-    if (Probed) begin
-      if (retire === 1'b1 && outstanding != 0) report(ResponseCount);
-      if (spad_we === 1'b1 && !executing) report(SpadWriteOutside);
-    end
+    was_reset = rst;
   endtask
 
   task automatic check_program;
     if (was_reset && (halted !== 1'b0 || fault !== 1'b0)) report(NotCleared);
     if (active) begin
-      // Also shows a start that was not ignored: the total would begin again.
-      if (cyc_total !== cycle) report(TotalNotCounting);
-      if (halted === 1'b1) begin
-        active        = 1'b0;
-        ended         = 1'b1;
-        held_counters = counters;
-        held_end      = {halted, fault, fault_code, fault_pc};
-        if (^{counters, held_end} === 1'bx) report(UnknownData);
-        if (cyc_total !== cyc_mm + cyc_dma + cyc_vec + 2 * n_inst + 2) report(CounterSum);
-        if (outstanding != 0) report(ResponseCount);
-      end else begin
-        if (fault !== 1'b0) report(FaultWithoutHalt);
-        if (cycle == 0 && counters !== '0) report(NotCleared);
-        cycle = cycle + 1;
-      end
+      if (was_start && {cyc_total, cyc_mm, cyc_dma, cyc_vec, n_inst} !== '0) report(NotCleared);
+      if (halted === 1'b1) check_end;
+      else if (fault !== 1'b0) report(FaultWithoutHalt);
     end else if (ended) begin
       // Each change counts once.
-      if (counters !== held_counters) report(CountersNotHeld);
+      if ({cyc_total, cyc_mm, cyc_dma, cyc_vec, n_inst} !== held_counters) begin
+        report(CountersNotHeld);
+      end
       if ({halted, fault, fault_code, fault_pc} !== held_end) report(EndNotHeld);
-      held_counters = counters;
+      held_counters = {cyc_total, cyc_mm, cyc_dma, cyc_vec, n_inst};
       held_end      = {halted, fault, fault_code, fault_pc};
     end
-    if (start && !active) begin
-      active = 1'b1;
-      ended  = 1'b0;
-      cycle  = '0;
+    was_start = start && !active;
+    if (was_start) begin
+      active     = 1'b1;
+      ended      = 1'b0;
+      started_at = $time;
     end
+  endtask
+
+  task automatic check_end;
+    active        = 1'b0;
+    ended         = 1'b1;
+    held_counters = {cyc_total, cyc_mm, cyc_dma, cyc_vec, n_inst};
+    held_end      = {halted, fault, fault_code, fault_pc};
+    if (^{held_counters, held_end} === 1'bx) report(UnknownData);
+    // The first cycle after start is FETCH; `halted` is seen one cycle after the last one that
+    // counts. A start that was not ignored shows here: the total began again.
+    if (cyc_total !== cycle() - 1) report(TotalNotCounting);
+    if (cyc_total !== cyc_mm + cyc_dma + cyc_vec + 2 * n_inst + 2) report(CounterSum);
+    if (unanswered) report(Unanswered);
   endtask
 
 endmodule

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Follows one program from `start` to its end. `done` rises `Settle` cycles after `halted` (late
-// traffic and unstable outputs still show) or when the cycle limit is reached; then `hang` is high.
-// If nobody starts another program for `IdleLimit` cycles the simulation is finished: a testbench
-// that died must not leave a self-clocked simulation running.
+// Follows one program from `start` to its end. `done` rises some cycles after `halted` (late
+// traffic and unstable outputs still show), or up to `Tick` cycles after the cycle limit; then
+// `hang` is high. If nobody starts another program for `IdleLimit` cycles the simulation is
+// finished: a testbench that died must not leave a self-clocked simulation running.
 `default_nettype none
 
 module watchdog #(
   parameter int Settle    = 3,
-  parameter int IdleLimit = 4_000_000
+  parameter int Tick      = 64,
+  parameter int IdleLimit = 4_000_000,
+  parameter int Period    = 2  // of the clock, in time units
 ) (
   input  wire         clk,
   input  wire         rst,
@@ -20,39 +22,56 @@ module watchdog #(
   output logic        hang
 );
 
-  logic [31:0] cycles;
-  logic [3:0]  settled;
+  time        deadline;
+  logic       expired;
+  logic [3:0] settled;
+
+  wire [4:0] attention = {rst, start, running && halted !== 1'b0, expired, closing};
 
   initial begin
-    running = 1'b0;
-    closing = 1'b0;
-    done    = 1'b0;
-    hang    = 1'b0;
-    cycles  = '0;
-    settled = '0;
+    running  = 1'b0;
+    closing  = 1'b0;
+    done     = 1'b0;
+    hang     = 1'b0;
+    expired  = 1'b0;
+    settled  = '0;
+    deadline = 64'(IdleLimit * Period);
+  end
+
+  // Looks at the time now and then instead of counting cycles.
+  always begin
+    #(Tick * Period);
+    if ($time >= deadline) begin
+      if (running) begin
+        expired = 1'b1;
+      end else begin
+        $display("ga2_tb: no program for %0d cycles, finishing", IdleLimit);
+        $finish;
+      end
+    end
   end
 
   always @(posedge clk) begin
-    cycles  <= cycles + 1;
-    closing <= 1'b0;
-    done    <= done || closing;
-    if (rst || (start && !running)) begin
-      running <= start && !rst;
-      done    <= 1'b0;
-      hang    <= 1'b0;
-      cycles  <= '0;
-      settled <= '0;
-    end else if (running) begin
-      if (halted === 1'b1) settled <= settled + 1;
-      if (settled == 4'(Settle) || cycles >= limit) begin
-        running <= 1'b0;
-        closing <= 1'b1;
-        hang    <= halted !== 1'b1;
-        cycles  <= '0;
+    if (attention != '0) begin
+      closing <= 1'b0;
+      if (closing) done <= 1'b1;
+      if (rst || (start && !running)) begin
+        running <= start && !rst;
+        done    <= 1'b0;
+        hang    <= 1'b0;
+        settled <= '0;
+        expired = 1'b0;
+        deadline = $time + 64'(Period) * (rst ? 64'(IdleLimit) : 64'(limit));
+      end else if (running) begin
+        if (halted === 1'b1) settled <= settled + 1;
+        if (settled == 4'(Settle) || expired) begin
+          running <= 1'b0;
+          closing <= 1'b1;
+          hang    <= halted !== 1'b1;
+          expired = 1'b0;
+          deadline = $time + 64'(Period * IdleLimit);
+        end
       end
-    end else if (cycles >= IdleLimit) begin
-      $display("ga2_tb: no program for %0d cycles, finishing", IdleLimit);
-      $finish;
     end
   end
 

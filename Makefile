@@ -67,6 +67,21 @@ lint: setup-all ## only the static checks: ruff, mypy, Verilator and Icarus with
 bench: setup-all ## speed: pyuvm flow against a plain SystemVerilog testbench, model against RTL, start-up, cached build
 	@$(PY) -m sim.bench
 
+##@ Regressions
+.PHONY: regress regress-rerun test-slurm bench-regress
+regress: setup-all ## many jobs, here or on a farm: SUITE=smoke|nightly|full JOBS=n CLUSTER=local|slurm|lsf|sge|pbs SEED=1 RESUME=1
+	@$(PY) -m sim.regress $(call opt,SUITE,--suite) $(call opt,JOBS,--jobs) \
+	  $(call opt,CLUSTER,--cluster) $(call opt,SEED,--seed) $(if $(filter-out 0,$(RESUME)),--resume)
+
+regress-rerun: setup-all ## one job of a regression again, same seed, with waves: JOB=id [RUN=latest]
+	@$(PY) -m sim.regress.rerun $(call opt,RUN,--run) $(call opt,JOB,--job)
+
+test-slurm: setup-all ## the smoke suite on a private Slurm, with a worker killed in the middle
+	@$(PY) -m sim.slurm $(call opt,SUITE,--suite)
+
+bench-regress: setup-all ## cost of the engine: 10,000 empty jobs, against a shell loop, two cores against one
+	@$(PY) -m sim.regress.bench $(call opt,SUITE,--suite) $(call opt,PARTS,--parts)
+
 ##@ Upkeep
 .PHONY: setup setup-all setup-python clean distclean help
 setup: setup-python ## set up what SIM needs (every target does it by itself; PYTHON=python3.12 chooses)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import os
+import shlex
 import shutil
 import sys
 from collections.abc import Mapping
@@ -21,7 +22,7 @@ import dask
 from distributed import Client, LocalCluster
 
 from sim.regress.config import check_keys
-from sim.regress.worker import ROOT
+from sim.regress.worker import ROOT, environment
 
 FARMS = {"slurm": "SLURMCluster", "lsf": "LSFCluster", "sge": "SGECluster", "pbs": "PBSCluster"}
 SUBMIT = {"slurm": "sbatch", "lsf": "bsub", "sge": "qsub", "pbs": "qsub"}
@@ -163,7 +164,10 @@ def farm(kind: str, options: Mapping[str, Any], folder: Path) -> tuple[Any, int]
     slots = int(options.get("slots", 1))
     logs = folder / "workers"
     logs.mkdir(exist_ok=True)
-    prologue = [f"export PYTHONPATH={ROOT}${{PYTHONPATH:+:$PYTHONPATH}}", f"cd {ROOT}"]
+    # Not every farm passes the environment on.
+    names = ("PATH", "PYTHONPATH")
+    prologue = [f"export {name}={shlex.quote(environment(folder)[name])}" for name in names]
+    prologue.append(f"cd {shlex.quote(str(ROOT))}")
     scheduler: dict[str, Any] = {"dashboard_address": None}
     if "port" in options:
         scheduler["port"] = int(options["port"])

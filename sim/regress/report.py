@@ -82,6 +82,19 @@ def groups(jobs: Mapping[str, JobSpec], records: Iterable[JobRecord]) -> list[di
     return list(rows.values())
 
 
+def tests(
+    jobs: Mapping[str, JobSpec], records: Iterable[JobRecord]
+) -> dict[str, dict[str, tuple[bool, int]]]:
+    """Return by simulator and test of the plan whether it passed and how many programs it had."""
+    found: dict[str, dict[str, tuple[bool, int]]] = {}
+    for item in records:
+        of_simulator = found.setdefault(jobs[item.id].simulator, {})
+        for test, (passed, programs) in item.tests.items():
+            before, count = of_simulator.get(test, (True, 0))
+            of_simulator[test] = (before and passed, count + programs)
+    return found
+
+
 def verdict(state: str, counts: Mapping[str, Any]) -> str:
     """Return "passed", "failed", or "incomplete" when nothing failed but jobs are missing."""
     if counts["failed"]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sim import ran
 from sim.regress import buckets as bucketing
 from sim.regress import clusters, config, engine, history, junit, report, store
 from sim.regress.progress import Progress, longest_first
@@ -185,6 +186,8 @@ def conclude(options: Options, session: Session, view: View, seconds: float) -> 
     path = session.folder / "junit.xml"
     junit.write(path, options.suite, session.jobs, records, session.folder.name, properties)
     report.write_counters(session.folder, session.jobs)
+    for simulator, outcomes in report.tests(session.jobs, records).items():
+        ran.record(simulator, outcomes)
     parts = [*session.plan.get("parts", []), seconds]
     store.write_plan(session.folder, {**session.plan, "parts": parts}, session.jobs.values())
     history.record(options.base / HISTORY, summary, session.jobs, records, found)

@@ -78,7 +78,8 @@ class Outcome:
     """What a job's own process reports: totals, failures and one row of counters a program.
 
     `rows` holds `[program, passed, total, mm, dma, vec, n_inst]` in cycles and instructions.
-    `files` maps a label ("coverage", "log", ...) to a path that the reports may want to read.
+    `files` maps a label ("coverage", "log", ...) to a path that the reports may want to read,
+    relative to the job's folder. `tests` maps names of the test plan to (passed, programs).
     """
 
     programs: int = 0
@@ -87,6 +88,7 @@ class Outcome:
     failures: list[Failure] = field(default_factory=list)
     rows: list[list[Any]] = field(default_factory=list)
     files: dict[str, str] = field(default_factory=dict)
+    tests: dict[str, tuple[bool, int]] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Return the outcome as plain JSON values."""
@@ -119,6 +121,7 @@ class JobRecord:
     comparisons: int = 0
     failures: list[Failure] = field(default_factory=list)
     files: dict[str, str] = field(default_factory=dict)
+    tests: dict[str, tuple[bool, int]] = field(default_factory=dict)
 
     @property
     def passed(self) -> bool:

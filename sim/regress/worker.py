@@ -95,6 +95,7 @@ def run_job(spec_json: dict[str, Any], run_folder: str, keep_passed: bool) -> di
         comparisons=outcome.comparisons,
         failures=outcome.failures,
         files=outcome.files,
+        tests=outcome.tests,
     )
     data = record.to_json()
     files.write_json(folder.parent / RECORD, {**data, "rows": outcome.rows})

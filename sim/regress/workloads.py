@@ -12,6 +12,7 @@ from model.decode import DecodeParams, run_decode
 from model.timing import DEFAULT_LATENCY
 from sim.builds import Build
 from sim.decode_job import decode_job
+from sim.ran import test_of
 from sim.regress.builds import read_builds
 from sim.regress.spec import Failure, JobSpec, Outcome
 from sim.regress.worker import BUILDS_VARIABLE
@@ -20,10 +21,12 @@ from verif.agents.control.program_item import ProgramItem
 from verif.job import Job
 from verif.result import ProgramResult
 from verif.stimulus.directed import REGISTRY
-from verif.stimulus.random_program import random_items
+from verif.stimulus.profiles import profile_named
 
 COUNTERS = ("total", "mm", "dma", "vec", "n_inst")
 REPORTED_FAILURES = 8
+
+Workload = tuple[Job, int]  # and how many programs it plays
 
 
 class WorkloadError(ValueError):
@@ -39,7 +42,7 @@ def take_params(spec: JobSpec, **defaults: Any) -> dict[str, Any]:
     return {**known, **spec.params}
 
 
-def decode_workload(spec: JobSpec) -> Job:
+def decode_workload(spec: JobSpec) -> Workload:
     """Return the decode steps of one window; the job's seed is that of the model's weights."""
     params = take_params(spec, model="structured", start=0, steps=32, pool=64)
     run = run_decode(
@@ -55,17 +58,19 @@ def decode_workload(spec: JobSpec) -> Job:
             depth=spec.depth,
         )
     )
-    return decode_job({spec.window: run})
+    return decode_job({spec.window: run}), len(run.steps)
 
 
-def random_workload(spec: JobSpec) -> Job:
+def random_workload(spec: JobSpec) -> Workload:
     """Return `programs` random programs of a profile, which draws memories and latencies, too."""
     params = take_params(spec, profile="typical", programs=50, first=0)
-    items = random_items(spec.seed, params["profile"], params["programs"], params["first"])
-    return Job("items", items=list(items))
+    count = params["programs"]
+    drawn = {"seed": spec.seed, "count": count}
+    drawn |= {"profile": profile_named(params["profile"]).name, "first": params["first"]}
+    return Job("random", drawn), count
 
 
-def directed_workload(spec: JobSpec) -> Job:
+def directed_workload(spec: JobSpec) -> Workload:
     """Return directed programs: those named, of a family, or all; slow ones only if asked for.
 
     The job's latency replaces that of programs which do not ask for one of their own.
@@ -84,7 +89,7 @@ def directed_workload(spec: JobSpec) -> Job:
         everything = not params["programs"] and not params["families"]
         if wanted or (everything and (params["slow"] or not entry.slow)):
             items += [at_latency(item, spec.lat) for item in entry.items()]
-    return Job("items", items=items)
+    return Job("items", items=items), len(items)
 
 
 def at_latency(item: ProgramItem, latency: int) -> ProgramItem:
@@ -94,7 +99,7 @@ def at_latency(item: ProgramItem, latency: int) -> ProgramItem:
     return dataclasses.replace(item, latency=latency)
 
 
-WORKLOADS: dict[str, Callable[[JobSpec], Job]] = {
+WORKLOADS: dict[str, Callable[[JobSpec], Workload]] = {
     "decode": decode_workload,
     "random": random_workload,
     "directed": directed_workload,
@@ -104,7 +109,7 @@ WORKLOADS: dict[str, Callable[[JobSpec], Job]] = {
 def run_workload(spec: JobSpec, folder: Path) -> Outcome:
     """Make the programs, simulate them, and report them; a dead simulation is a failure, too."""
     outcome = Outcome()
-    job = WORKLOADS[spec.kind](spec)
+    job, count = WORKLOADS[spec.kind](spec)
     waves = bool(spec.params.get("waves"))
     rtl = spec.params.get("rtl")
     options: dict[str, Any] = {"rtl": Path(rtl)} if rtl else {}
@@ -130,8 +135,8 @@ def run_workload(spec: JobSpec, folder: Path) -> Outcome:
         outcome.files["waves"] = str(result.waves)
     if not result.passed and not outcome.failures:
         outcome.failures.append(Failure("simulation", result.error or "nothing was compared"))
-    if outcome.programs != len(job.items) and not outcome.failures:
-        message = f"{outcome.programs} of {len(job.items)} programs came back"
+    if outcome.programs != count and not outcome.failures:
+        message = f"{outcome.programs} of {count} programs came back"
         outcome.failures.append(Failure("simulation", message))
     return outcome
 
@@ -152,6 +157,10 @@ def add_result(outcome: Outcome, result: ProgramResult) -> None:
     """Add what the testbench said about one program."""
     counters = [result.counters.get(name) for name in COUNTERS]
     outcome.rows.append([result.name, result.passed, *counters])
+    test = test_of(result.provenance)
+    if test is not None:
+        passed, count = outcome.tests.get(test, (True, 0))
+        outcome.tests[test] = (passed and result.passed, count + 1)
     outcome.programs += 1
     outcome.cycles += counters[0] or 0
     outcome.comparisons += result.comparisons

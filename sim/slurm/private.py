@@ -69,6 +69,27 @@ def missing_programs() -> list[str]:
     return [name for name in PROGRAMS if not shutil.which(name, path=search_path())]
 
 
+def install() -> None:
+    """Install Slurm and munge when they are missing and we may. Raises SlurmError."""
+    absent = missing_programs()
+    if not absent:
+        return
+    if os.getuid() != 0 or not shutil.which("apt-get"):
+        raise SlurmError(
+            f"not installed: {', '.join(absent)}; as root: apt-get install slurm-wlm munge"
+        )
+    for command in (["update", "-qq"], ["install", "-qq", "-y", "slurm-wlm", "munge"]):
+        done = subprocess.run(
+            ["apt-get", *command],
+            env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+        )
+        if done.returncode:
+            raise SlurmError(f"apt-get {' '.join(command)} failed:\n{done.stderr}")
+
+
 def free_ports(count: int) -> list[int]:
     """Return ports that nobody listens on now."""
     held = [socket.socket() for _ in range(count)]
@@ -118,11 +139,7 @@ class PrivateSlurm:
 
     def start(self) -> None:
         """Start the daemons and wait until the node is idle. Raises SlurmError."""
-        absent = missing_programs()
-        if absent:
-            raise SlurmError(
-                f"not installed: {', '.join(absent)}; as root: apt-get install slurm-wlm munge"
-            )
+        install()
         shutil.rmtree(self.folder, ignore_errors=True)
         for name in ("state", "spool"):
             (self.folder / name).mkdir(parents=True)

@@ -21,6 +21,7 @@ RULES = (
     (re.compile(r"<n>(?:\s*,\s*<n>)+"), "<n>, ..."),
     (re.compile(r"\s+"), " "),
 )
+OPERATION = re.compile(r"\b[A-Z]{2,}\b")
 MAX_EXAMPLES = 20
 
 
@@ -36,13 +37,13 @@ def normalize(message: str) -> str:
 
 
 def operation(instruction: str) -> str:
-    """Return the operation of a disassembled instruction, "" when there is none.
+    """Return the operation named in the text of an instruction, "" when there is none.
 
-    >>> operation("MM dst=0x10 A=0 B=4")
+    >>> operation("pc 7: MM dst=0x10 A=0 B=4")
     'MM'
     """
-    words = instruction.split()
-    return words[0] if words else ""
+    found = OPERATION.search(instruction)
+    return found.group() if found else ""
 
 
 @dataclass

@@ -11,7 +11,7 @@ import numpy as np
 from model.assembler import disassemble
 from model.machine import DEFAULT_DEPTH
 from model.timing import DEFAULT_LATENCY
-from sim.builds import BUILD
+from sim.builds import BUILD, RTL
 from sim.program_file import write_image
 from sim.results import shown
 from verif.agents.control.program_item import ProgramItem
@@ -37,31 +37,46 @@ class Reproducer:
     programs: int = 1
 
 
-def save(sim: str, series: list[ProgramItem], about: str, folder: Path = FAILURES) -> Reproducer:
+def save(
+    sim: str,
+    series: list[ProgramItem],
+    about: str,
+    *,
+    rtl: Path = RTL,
+    folder: Path = FAILURES,
+) -> Reproducer:
     """Write a failing program, or a series whose last one fails.
 
     Args:
         sim: simulator it failed in.
         series: programs in order.
         about: what went wrong, some lines; becomes a comment.
+        rtl: folder of the design it failed on.
         folder: where to.
     """
     folder.mkdir(parents=True, exist_ok=True)
     item = series[-1]
-    stem = re.sub(r"[^A-Za-z0-9]+", "-", item.name).strip("-") + f"-{sim}"
+    name = f"{stem(item.name)}-{sim}"
     if len(series) == 1:
-        path = folder / f"{stem}.asm"
+        path = folder / f"{name}.asm"
         command = f"make run {_write(path, item)} SIM={sim}"
+        command += "" if rtl == RTL else f" RTL={shown(rtl)}"
     else:
         # The failure needs what ran before, so the files are for reading, the job for replaying.
-        Job("items", {}, series).save(folder / stem)
+        Job("items", {}, series).save(folder / name)
         for number, one in enumerate(series):
-            path = folder / stem / f"{number}.asm"
+            path = folder / name / f"{number}.asm"
             _write(path, one)
-        command = f".venv/bin/python -m sim.rerun {shown(folder / stem)} --sim {sim}"
+        command = f".venv/bin/python -m sim.rerun {shown(folder / name)} --sim {sim}"
+        command += "" if rtl == RTL else f" --rtl {shown(rtl)}"
     lines = [f"; {line}\n" for line in [*about.splitlines(), f"replay: {command}"]]
     path.write_text("".join(lines) + path.read_text())
     return Reproducer(path, command, len(item.program), len(series))
+
+
+def stem(name: str) -> str:
+    """A program's name as a file's name."""
+    return re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")
 
 
 def _write(path: Path, item: ProgramItem) -> str:

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
 from rich.markup import escape
 
-from sim.builds import RTL, BuildError, build
+from sim.batch import Batch
+from sim.builds import BUILD, RTL, BuildError, build
 from sim.cli import Parser, UsageError, add_simulator_options, integer, run
 from sim.failures import failure_text
-from sim.reproducer import FAILURES, Reproducer, save
+from sim.reproducer import FAILURES, Reproducer, save, stem
 from sim.results import shown
 from sim.simulator import SimulationError, simulate
 from verif.agents.control.program_item import ProgramItem
 from verif.job import Job, JobError, load_job
 from verif.result import ProgramResult
+from verif.shrink.failure import FailureClass, failure_class
 from verif.shrink.report import SHRUNK, ShrinkReport
 
 DEFAULT_SECONDS = 30
+MOST = 3
+Before = Callable[[ProgramResult], list[ProgramItem]]
 
 
 @dataclass(frozen=True)
@@ -74,12 +78,12 @@ def shrink(
     if not report.reproduced:
         return None
     series = load_job(done.folder / SHRUNK).items
-    target = folder / f"{series[-1].name}-{sim}" if waves else None
+    target = BUILD / "waves" / f"{stem(series[-1].name)}-{sim}" if waves else None
     again = simulate(sim, Job("items", {}, series), rtl=rtl, waves=target, plusargs=plusargs)
     last = again.results[-1] if again.results else None
     failed = last if last and not last.passed else None
     text = failure_text(failed) if failed else "passes in a simulation of its own"
-    saved = save(sim, series, text, folder)
+    saved = save(sim, series, text, rtl=rtl, folder=folder)
     return Shrunk(saved, failed, report, again.waves)
 
 
@@ -108,6 +112,43 @@ def print_shrunk(console: Console, name: str, shrunk: Shrunk | None) -> None:
     console.print(f"  replay: {escape(saved.command)}", soft_wrap=True)
     if shrunk.waves:
         console.print(f"  waves: {shown(shrunk.waves)}", soft_wrap=True)
+
+
+def shrink_failures(
+    console: Console, sim: str, batch: Batch, before: Before, *, rtl: Path, seconds: float
+) -> dict[str, Shrunk]:
+    """Reduce the first failing program of each class of failures, of ``MOST`` classes at most.
+
+    Args:
+        console: where to say what came of it.
+        sim: icarus or verilator.
+        batch: what was played.
+        before: gives the programs that ran before a failing one.
+        rtl: folder of the design.
+        seconds: for each; 0 reduces none.
+
+    Returns:
+        By the program's name.
+    """
+    done: dict[str, Shrunk] = {}
+    seen: set[FailureClass] = set()
+    for result in batch.failed if seconds > 0 else ():
+        kind = failure_class(result)
+        item = batch.kept(result)
+        if kind is None or kind in seen or item is None or len(seen) >= MOST:
+            continue
+        seen.add(kind)
+        try:
+            with console.status(f"reducing {result.name}"):
+                items = [*before(result), item]
+                shrunk = shrink(sim, items, rtl=rtl, seconds=seconds, waves=not done)
+        except (BuildError, SimulationError) as error:
+            console.print(f"{escape(result.name)} was not reduced: {escape(str(error))}")
+            continue
+        print_shrunk(console, result.name, shrunk)
+        if shrunk:
+            done[result.name] = shrunk
+    return done
 
 
 def main() -> int:

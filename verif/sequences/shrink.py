@@ -2,40 +2,23 @@
 
 from __future__ import annotations
 
-import re
 import time
 
 from pyuvm import ConfigDB
 
 from verif.env.config import EnvConfig
 from verif.job import Job, job_folder
-from verif.result import ProgramResult
 from verif.sequences.base import ProgramSequence
+from verif.shrink.failure import FailureClass, failure_class
 from verif.shrink.reduce import Series, after_reset, key, reduce_series
 from verif.shrink.report import SHRUNK, ShrinkReport
-
-# What kind of failure it is: the first of these among a program's mismatches.
-KINDS = (
-    *("testbench", "x", "hang", "fault", "retire", "protocol", "traffic", "memory", "counter"),
-)
-_OPERATION = re.compile(r"pc \d+ `(?:\.word \w+ ; )?(\w+)")
-
-
-def failure_class(result: ProgramResult) -> tuple[str, str] | None:
-    """Kind of the failure and the operation that went wrong first; None for a pass.
-
-    A candidate counts as failing only with the same class, so that a second bug that a candidate
-    happens to meet does not take the place of the first.
-    """
-    kinds = {mismatch.kind for mismatch in result.mismatches}
-    if not kinds:
-        return None
-    operation = _OPERATION.match(result.first_divergence)
-    return next(kind for kind in KINDS if kind in kinds), operation[1] if operation else ""
 
 
 class ShrinkSequence(ProgramSequence):
     """Reduces ``job.items``, whose last program fails, perhaps only after those before it.
+
+    A candidate counts as failing only when its failure is of the same class: a second bug that it
+    happens to meet must not take the place of the first.
 
     The job's parameter ``seconds`` ends the search early. The result is left in the job's folder:
     the reduced series as a job, and a ``ShrinkReport``.
@@ -80,7 +63,7 @@ class ShrinkSequence(ProgramSequence):
                 return tried
         return None
 
-    async def verdict(self, config: EnvConfig, series: Series) -> tuple[str, str] | None:
+    async def verdict(self, config: EnvConfig, series: Series) -> FailureClass | None:
         """Play a series after a reset; class of its last program's failure, None for a pass."""
         for item in series:
             await self.play(item)

@@ -1,0 +1,127 @@
+"""Random programs on the RTL, compared with the model; failing ones are reduced (``make random``).
+
+Everything follows from SEED, PROFILE and a program's index: the same on each simulator and Python.
+"""
+
+from __future__ import annotations
+
+import argparse
+from itertools import pairwise
+
+from rich.console import Console
+
+from model.errors import check_int
+from sim.batch import play_batch
+from sim.cli import Parser, UsageError, add_simulator_options, integer, run
+from sim.failures import print_failures
+from sim.launch import simulator_version
+from sim.program_report import finish, print_groups
+from sim.shrink import DEFAULT_SECONDS, shrink_failures
+from verif.agents.control.program_item import ProgramItem
+from verif.job import Job
+from verif.result import ProgramResult
+from verif.stimulus.environment import SERIES
+from verif.stimulus.profiles import PROFILES
+from verif.stimulus.random_program import random_item
+
+ALL = "all"
+
+
+def main() -> int:
+    """Play the programs; 0 when all passed and something was compared."""
+    parser = Parser(prog="random", description=__doc__)
+    add_simulator_options(parser)
+    parser.add_argument("--count", type=integer, help="programs of each profile (1000)")
+    parser.add_argument("--seed", type=integer, default=1)
+    parser.add_argument("--profile", default="typical", help=f"{', '.join(PROFILES)}, or {ALL}")
+    parser.add_argument("--first", type=integer, default=0, help="index of the first program")
+    parser.add_argument("--only", type=integer, help="play this index, and what it needs before")
+    parser.add_argument("--jobs", type=integer, default=1, help="simulators at the same time")
+    parser.add_argument("--shrink", type=integer, default=DEFAULT_SECONDS, help="seconds; 0: no")
+    args = parser.parse_args()
+    profiles = parse_profiles(args.profile)
+    first, count = parse_range(args, profiles)
+    check_int("jobs", args.jobs, 1)
+    check_int("shrink", args.shrink, 0)
+
+    console = Console(highlight=False)
+    console.print(
+        f"GA-2 random programs on {args.sim} {simulator_version(args.sim)}: "
+        f"{', '.join(profiles)}; seed {args.seed}, {count:,} programs each from index {first}",
+        soft_wrap=True,
+    )
+    jobs = [
+        Job("random", {"seed": args.seed, "profile": profile, "first": start, "count": size})
+        for profile in profiles
+        for start, size in split(first, count, args.jobs)
+    ]
+    total = count * len(profiles)
+    batch = play_batch(
+        console, args.sim, jobs, total, workers=args.jobs, waves=args.waves, rtl=args.rtl
+    )
+    groups = {
+        profile: [r for r in batch.results if r.name.startswith(f"{profile}-")]
+        for profile in profiles
+    }
+    print_groups(console, "profile", groups)
+    print_failures(console, batch.results)
+    reduced = shrink_failures(
+        console, args.sim, batch, played_before, rtl=args.rtl, seconds=args.shrink
+    )
+    head = {"seed": args.seed, "first": first, "count": count}
+    return finish(console, "random", args.sim, batch, groups, reduced, **head)
+
+
+def parse_profiles(text: str) -> list[str]:
+    """Names of profiles, separated by commas or blanks; ``all`` for each.
+
+    Raises:
+        UsageError: there is no such profile.
+    """
+    names = text.replace(",", " ").split()
+    if names == [ALL]:
+        return list(PROFILES)
+    for name in names:
+        if name not in PROFILES:
+            raise UsageError(f"PROFILE={name}: must be {', '.join(PROFILES)}, or {ALL}")
+    if not names:
+        raise UsageError(f"PROFILE is empty: give {', '.join(PROFILES)}, or {ALL}")
+    return list(dict.fromkeys(names))
+
+
+def parse_range(args: argparse.Namespace, profiles: list[str]) -> tuple[int, int]:
+    """First index and number of programs of each profile.
+
+    Raises:
+        UsageError, ParameterError: naming the value and what would be right.
+    """
+    check_int("first", args.first, 0)
+    if args.only is None:
+        return args.first, check_int("n", 1000 if args.count is None else args.count, 1)
+    check_int("only", args.only, 0)
+    if args.count is not None or args.first:
+        raise UsageError(f"ONLY={args.only} goes without N and FIRST")
+    # A program that keeps the scratchpad needs those before it, back to one that brings its own.
+    keeps = any(random_item(args.seed, profile, args.only).spad is None for profile in profiles)
+    first = args.only - args.only % SERIES if keeps else args.only
+    return first, args.only - first + 1
+
+
+def split(first: int, count: int, parts: int) -> list[tuple[int, int]]:
+    """Cut a range of indices into at most ``parts``, at programs that bring a scratchpad."""
+    size = -(-count // (parts * SERIES)) * SERIES
+    cuts = [first, *range(first - first % SERIES + size, first + count, size), first + count]
+    return [(start, end - start) for start, end in pairwise(cuts) if end > start]
+
+
+def played_before(result: ProgramResult) -> list[ProgramItem]:
+    """The programs before a failing one, back to the start of its series."""
+    profile, seed, index = result.name.rsplit("-", 2)
+    last = int(index)
+    return [
+        random_item(int(seed), profile, number) for number in range(max(0, last - SERIES), last)
+    ]
+
+
+if __name__ == "__main__":
+    run("random", main)

@@ -14,6 +14,7 @@ JOB_VARIABLE = "GA2_JOB"  # environment variable that names the job's folder
 JOB_FILE = "job.pkl"
 RESULTS_FILE = "results.jsonl"
 MEMORY_FILE = "memory.npy"  # with keep_memory
+COVERAGE_FILE = "coverage.xml"  # functional coverage of the programs that passed
 
 
 class JobError(RuntimeError):
@@ -27,7 +28,8 @@ class Job:
     Attributes:
         sequence: name in ``verif.sequences.registry``.
         params: for the sequence; ``keep_retires=True`` puts retire records into the results,
-            ``keep_memory=True`` leaves the last program's final memory in ``memory.npy``.
+            ``keep_memory=True`` leaves the last program's final memory in ``memory.npy``,
+            ``coverage=False`` collects no functional coverage.
         items: programs for the sequence ``items``, in order.
     """
 

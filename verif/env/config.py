@@ -27,6 +27,7 @@ class EnvConfig:
         probed: the design has the names that the retire probe looks at (a netlist has not).
         keep_retires: put the observed retire records into every result.
         keep_memory: leave the last program's final external memory in the job's folder.
+        coverage: collect functional coverage.
         depth: external memory of the program in the testbench.
         resync: scratchpad to load before the next item that brings none. At first all zero, like
             the model's; after a mismatch what the model says, so that one fault is not reported
@@ -39,6 +40,7 @@ class EnvConfig:
     probed: bool = True
     keep_retires: bool = False
     keep_memory: bool = False
+    coverage: bool = True
     depth: int = DEFAULT_DEPTH
     resync: Words | None = field(default_factory=_power_up)
     last: ProgramResult | None = None

@@ -7,6 +7,7 @@ from pyuvm import uvm_env
 from verif.agents.control.agent import ControlAgent
 from verif.agents.memory.agent import MemoryAgent
 from verif.env.analysis_input import AnalysisInput
+from verif.env.coverage import Coverage
 from verif.env.predictor import Predictor
 from verif.env.result_log import ResultLog
 from verif.env.scoreboard import Scoreboard
@@ -22,6 +23,7 @@ class Ga2Env(uvm_env):
         self.predictor = Predictor.create("predictor", self)
         self.scoreboard = Scoreboard.create("scoreboard", self)
         self.result_log = ResultLog.create("result_log", self)
+        self.coverage = Coverage.create("coverage", self)
 
     def connect_phase(self) -> None:
         """Connect what announces, predicts, watches and judges."""
@@ -34,6 +36,7 @@ class Ga2Env(uvm_env):
         self.memory.monitor.ap.connect(self.scoreboard.bursts)
         self.control.monitor.ap.connect(self.scoreboard.observations)
         self.scoreboard.ap.connect(self.result_log.verdicts)
+        self.scoreboard.ap.connect(self.coverage.analysis_export)
 
     @property
     def idle(self) -> bool:

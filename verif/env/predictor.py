@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from pyuvm import uvm_analysis_port, uvm_component
+from pyuvm import ConfigDB, uvm_analysis_port, uvm_component
 
 from model.isa import Instruction, Op
 from model.machine import Machine, RunResult
 from verif.agents.control.program_item import ProgramItem, Words
+from verif.bins.fields import Hit
+from verif.bins.program import ProgramBins
 from verif.env.analysis_input import AnalysisInput
+from verif.env.config import EnvConfig
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,7 @@ class Prediction:
         expected: the model's result.
         stores: external writes in order, one entry an ST.
         spad_before, spad_after: scratchpad, uint32 (4096,).
+        hits: coverage bins that the program hits; empty when they were not asked for.
     """
 
     item: ProgramItem
@@ -38,22 +42,36 @@ class Prediction:
     stores: list[Store]
     spad_before: Words
     spad_after: Words
+    hits: frozenset[Hit] = frozenset()
 
 
-def predict(item: ProgramItem, spad: Words) -> Prediction:
-    """Run the model on ``item``, with ``spad`` where the item brings no scratchpad of its own."""
+def predict(
+    item: ProgramItem, spad: Words, *, coverage: bool = False, previous: RunResult | None = None
+) -> Prediction:
+    """Run the model on ``item``, with ``spad`` where the item brings no scratchpad of its own.
+
+    Args:
+        item: the program.
+        spad: what the program before left in the scratchpad, uint32 (4096,).
+        coverage: classify what the program does.
+        previous: expected outcome of the program before; only coverage asks for it.
+    """
     machine = Machine(item.depth)
     before = item.spad if item.spad is not None else spad
     machine.spad[:] = before
     stores: list[Store] = []
+    bins = ProgramBins(machine) if coverage else None
 
-    def note_store(pc: int, instr: Instruction) -> None:
+    def note(pc: int, instr: Instruction) -> None:
         # A faulting ST has no operands.
         if instr.op == Op.ST and (operands := machine.operands(instr)):
             stores.append(Store(pc, instr.b, operands["src"].astype(np.uint32, copy=False)))
+        if bins:
+            bins.trace(pc, instr)
 
-    expected = machine.run(item.program, item.image, item.read_latency, note_store)
-    return Prediction(item, expected, stores, before, machine.spad)
+    expected = machine.run(item.program, item.image, item.read_latency, note)
+    hits = frozenset(bins.finish(item, expected, previous)) if bins else frozenset()
+    return Prediction(item, expected, stores, before, machine.spad, hits)
 
 
 class Predictor(uvm_component):
@@ -66,10 +84,13 @@ class Predictor(uvm_component):
         """Create the ports; the scratchpad starts as all zero."""
         self.ap = uvm_analysis_port("ap", self)
         self.items = AnalysisInput("items", self, self.accept)
+        self.config: EnvConfig = ConfigDB().get(self, "", "config")
         self.spad = Machine().spad
+        self.previous: RunResult | None = None
 
     def accept(self, item: ProgramItem) -> None:
         """Predict one item."""
-        prediction = predict(item, self.spad)
+        prediction = predict(item, self.spad, coverage=self.config.coverage, previous=self.previous)
         self.spad = prediction.spad_after
+        self.previous = prediction.expected
         self.ap.write(prediction)

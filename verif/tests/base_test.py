@@ -31,6 +31,7 @@ class BaseTest(uvm_test):
             folder=Path.cwd(),
             keep_retires=bool(self.job.params.get("keep_retires", False)),
             keep_memory=bool(self.job.params.get("keep_memory", False)),
+            coverage=bool(self.job.params.get("coverage", True)),
         )
         ConfigDB().set(self, "*", "config", self.config)
         self.env = Ga2Env.create("env", self)

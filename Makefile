@@ -27,7 +27,8 @@ sim_opts = --sim $(SIM) $(call opt,LAT,--latency) $(call opt,RTL,--rtl) \
 decode_opts = $(call opt,WINDOWS,--windows) $(call opt,STEPS,--steps) $(call opt,MODEL,--model) \
   $(call opt,SEED,--seed) $(call opt,START,--start) $(call opt,PAGE,--page) $(call opt,POOL,--pool)
 program_opts = $(call opt,PROGRAM,--program) $(call opt,EXT,--ext) $(call opt,OUT,--out) \
-  $(call opt,DEPTH,--depth)
+  $(call opt,DEPTH,--depth) $(call opt,SPAD,--spad) $(call opt,LATS,--latencies) \
+  $(call opt,PULSES,--pulses) $(call opt,RESET_AT,--reset-at)
 
 .DEFAULT_GOAL := all
 # Two targets of one make would share build folders: everything in order, one at a time.
@@ -46,7 +47,7 @@ compare: setup-all ## the same in both simulators, which must agree on memory, c
 waves: WAVES := 1
 waves: decode ## the same with waves, into build/waves (also WAVES=1 with decode and run): STEPS=2 keeps them small
 
-run: setup ## one program on model and RTL: PROGRAM=file.asm|file.hex [EXT=image.hex] [OUT=final.hex] [DEPTH=8192] [LAT=8] SIM=...
+run: setup ## one program on model and RTL: PROGRAM=file.asm|file.hex [EXT=image.hex] [SPAD=spad.hex] [OUT=final.hex] [DEPTH=8192] [LAT=8 | LATS=3,9,1] [PULSES=5,9] [RESET_AT=30] SIM=...
 	@$(PY) -m sim.run_program $(sim_opts) $(program_opts)
 
 disasm: setup-python ## print a program as assembly: PROGRAM=file.asm|file.hex
@@ -54,6 +55,20 @@ disasm: setup-python ## print a program as assembly: PROGRAM=file.asm|file.hex
 
 studies: setup-python ## page-table log, memory, prefix sharing, window accuracy, serving arithmetic
 	@$(PY) -m model.studies
+
+##@ Verification
+.PHONY: random directed shrink
+random: setup ## random programs: SIM=... N=1000 SEED=1 PROFILE=typical|corner|long|matrix|faults|raw|all [JOBS=1] [ONLY=index | FIRST=0] [SHRINK=30]
+	@$(PY) -m sim.random_programs $(sim_opts) $(call opt,N,--count) $(call opt,SEED,--seed) \
+	  $(call opt,PROFILE,--profile) $(call opt,FIRST,--first) $(call opt,ONLY,--only) \
+	  $(call opt,JOBS,--jobs) $(call opt,SHRINK,--shrink)
+
+directed: setup ## directed programs of every feature: SIM=... [NAME="softmax mm_*"] [QUICK=1] [LIST=1] [SHRINK=0]
+	@$(PY) -m sim.directed $(sim_opts) $(call opt,NAME,--name) $(if $(filter-out 0,$(QUICK)),--quick) \
+	  $(if $(filter-out 0,$(LIST)),--list) $(call opt,SHRINK,--shrink)
+
+shrink: setup ## reduce a failing program of any run: FAILURE=build/jobs/<job>/failing/<n> SIM=... [SHRINK=30]
+	@$(PY) -m sim.shrink $(sim_opts) $(call opt,FAILURE,--failure) $(call opt,SHRINK,--seconds)
 
 ##@ Quality
 .PHONY: test lint bench

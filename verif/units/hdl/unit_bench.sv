@@ -53,7 +53,7 @@ module unit_bench;
   wire [15:0] wr_addr  /* verilator public_flat_rd */;
   wire [31:0] wr_data  /* verilator public_flat_rd */;
   // Of all units, selected or not: nothing may move when nothing was started.
-  wire any_request  /* verilator public_flat_rd */ = |rens || |wes || |dones || req_valid || wr_valid;
+  wire any_request  /* verilator public_flat_rd */ = |{rens, wes, dones, req_valid, wr_valid};
 
   assign {rens[15:9], rens[1:0]} = '0;
   assign {wes[15:9], wes[2], wes[0]} = '0;

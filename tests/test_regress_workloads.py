@@ -94,6 +94,7 @@ def test_a_good_design_passes_and_is_counted(tmp_path):
     assert record.comparisons > 2 * DECODE.depth
     stored = json.loads((tmp_path / "jobs" / DECODE.id / worker.RECORD).read_text())
     assert record.cycles == sum(row[2] for row in stored["rows"])
+    assert (tmp_path / record.files["coverage"]).stat().st_size > 1000
     # The build was made before: the job has none of its own to make.
     assert "build" not in (tmp_path / record.folder / "sim" / "run.log").read_text().split("\n")[0]
 

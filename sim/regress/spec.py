@@ -106,7 +106,8 @@ class JobRecord:
     """The final word on one job, written exactly once per regression.
 
     Times are seconds; `started` is seconds since the epoch on the worker. `attempt` counts from 1
-    and is above 1 when a lost worker's job ran again. `folder` is the job's private folder.
+    and is above 1 when a lost worker's job ran again. `folder` is the job's private folder and
+    `files` holds what belongs to it; `files["coverage"]` is relative to the run folder.
     """
 
     id: str

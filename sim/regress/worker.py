@@ -25,6 +25,7 @@ from sim.regress.spec import (
 from sim.regress.worker_job import OUTCOME
 
 ROOT = Path(__file__).resolve().parents[2]
+COVERAGE_FILE = "coverage.xml"  # functional coverage of a job, beside its record
 BUILDS = "builds.json"  # in the run folder: the compiled simulators that its jobs use
 BUILDS_VARIABLE = "GA2_REGRESS_BUILDS"  # names that file to a job
 RECORD = "record.json"
@@ -97,11 +98,21 @@ def run_job(spec_json: dict[str, Any], run_folder: str, keep_passed: bool) -> di
         files=outcome.files,
         tests=outcome.tests,
     )
+    keep_coverage(record, folder, run)
     data = record.to_json()
     files.write_json(folder.parent / RECORD, {**data, "rows": outcome.rows})
     if record.passed and not keep_passed:
         shutil.rmtree(folder, ignore_errors=True)
     return data
+
+
+def keep_coverage(record: JobRecord, folder: Path, run: Path) -> None:
+    """Move a job's coverage out of its private folder, which does not outlive a pass."""
+    name = record.files.pop("coverage", None)
+    if name is not None:
+        target = folder.parent / COVERAGE_FILE
+        os.replace(folder / name, target)
+        record.files["coverage"] = os.path.relpath(target, run)
 
 
 def judge(spec: JobSpec, end: supervise.ChildExit, folder: Path) -> tuple[str, Outcome]:

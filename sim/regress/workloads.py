@@ -18,7 +18,7 @@ from sim.regress.spec import Failure, JobSpec, Outcome
 from sim.regress.worker import BUILDS_VARIABLE
 from sim.simulator import SimulationError, simulate
 from verif.agents.control.program_item import ProgramItem
-from verif.job import Job
+from verif.job import COVERAGE_FILE, Job
 from verif.result import ProgramResult
 from verif.stimulus.directed import REGISTRY
 from verif.stimulus.profiles import profile_named
@@ -131,6 +131,8 @@ def run_workload(spec: JobSpec, folder: Path) -> Outcome:
         outcome.failures.append(Failure("simulation", brief(str(error))))
         return outcome
     outcome.files["log"] = os.path.relpath(result.log, folder)
+    if (result.folder / COVERAGE_FILE).exists():
+        outcome.files["coverage"] = os.path.relpath(result.folder / COVERAGE_FILE, folder)
     if result.waves:
         outcome.files["waves"] = str(result.waves)
     if not result.passed and not outcome.failures:

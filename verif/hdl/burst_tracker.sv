@@ -23,11 +23,11 @@ module burst_tracker #(
     began_at = 0;
   end
 
-  wire edge_seen = (bus_valid === 1'b1) != valid;
-
-  // Works in a burst's first and last cycle only. What describes the burst changes before `valid`.
-  always @(posedge clk) begin
-    if (edge_seen) begin
+  // Sleeps but for a burst's first and last cycle. What describes the burst changes before `valid`.
+  always begin
+    @(bus_valid);
+    @(posedge clk);
+    if ((bus_valid === 1'b1) != valid) begin
       valid <= !valid;
       if (valid) begin
         length = 16'(($time - began_at) / 64'(Period));

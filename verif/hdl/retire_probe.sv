@@ -27,7 +27,8 @@ module retire_probe #(
 );
 
   time         issued_at;
-  logic [31:0] spad_writes, ext_writes, signature, busy;
+  logic [31:0] ext_writes, signature, busy;
+  logic [31:0] weight;  // of the next scratchpad write: 2 * index + 1
 
   initial begin
     executing    = 1'b0;
@@ -39,7 +40,7 @@ module retire_probe #(
   // Counts restart at retirement, not at issue: a write outside an instruction's busy time is then
   // charged to the next instruction and shows.
   task automatic clear;
-    spad_writes = '0;
+    weight     = 32'd1;
     ext_writes  = '0;
     signature   = '0;
   endtask
@@ -50,8 +51,8 @@ module retire_probe #(
   always @(posedge clk) begin
     if (spad_we === 1'b1) begin
       signature = signature
-          + (spad_wdata ^ ({20'd0, spad_waddr} * 32'h9E37_79B1)) * {spad_writes[30:0], 1'b1};
-      spad_writes = spad_writes + 1;
+          + (spad_wdata ^ ({20'd0, spad_waddr} * 32'h9E37_79B1)) * weight;
+      weight = weight + 32'd2;
     end
     if (attention == '0) begin
     end else if (rst || start) begin
@@ -67,7 +68,7 @@ module retire_probe #(
       if (retire === 1'b1 || issue_fault === 1'b1) begin
         busy = 32'(($time - issued_at) / 64'(Period));
         if (fd != 0) begin
-          $fwrite(fd, "%u", {signature, ext_writes, spad_writes, busy,
+          $fwrite(fd, "%u", {signature, ext_writes, weight >> 1, busy,
                              23'd0, issue_fault, 4'd0, op, 16'd0, pc});
         end
         clear;

@@ -12,8 +12,13 @@ module write_log (
   input wire [31:0] wr_data
 );
 
-  always @(posedge clk) begin
-    if (wr_valid === 1'b1 && fd != 0) $fwrite(fd, "%u", {wr_data, 16'd0, wr_addr});
+  always begin
+    @(wr_valid);
+    @(posedge clk);
+    while (wr_valid === 1'b1) begin
+      if (fd != 0) $fwrite(fd, "%u", {wr_data, 16'd0, wr_addr});
+      @(posedge clk);
+    end
   end
 
 endmodule

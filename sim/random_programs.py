@@ -12,6 +12,7 @@ from rich.console import Console
 
 from model.errors import check_int
 from sim.batch import play_batch
+from sim.builds import RTL
 from sim.cli import Parser, UsageError, add_simulator_options, integer, run
 from sim.failures import print_failures
 from sim.launch import simulator_version
@@ -50,8 +51,10 @@ def main() -> int:
         f"{', '.join(profiles)}; seed {args.seed}, {count:,} programs each from index {first}",
         soft_wrap=True,
     )
+    where = f"SIM={args.sim}" + ("" if args.rtl == RTL else f" RTL={args.rtl}")
+    common = {"seed": args.seed, "where": where}
     jobs = [
-        Job("random", {"seed": args.seed, "profile": profile, "first": start, "count": size})
+        Job("random", {**common, "profile": profile, "first": start, "count": size})
         for profile in profiles
         for start, size in split(first, count, args.jobs)
     ]

@@ -58,8 +58,6 @@ class ResultLog(uvm_component):
             folder = self.keep(verdict)
             if not result.rerun:
                 result.rerun = rerun_command(folder)
-        if result.rerun.startswith("make ") and "SIM=" not in result.rerun:
-            result.rerun += f" SIM={simulator()} WAVES=1"
         if self.config.keep_memory:
             np.save(self.folder / MEMORY_FILE, verdict.seen.memory)
         self.write(result.to_json())

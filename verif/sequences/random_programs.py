@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 
 from verif.agents.control.program_item import ProgramItem
 from verif.sequences.base import ProgramSequence
-from verif.stimulus.random_program import random_items
+from verif.stimulus.random_program import random_item
 
 
 class RandomSequence(ProgramSequence):
     """Plays programs ``first`` to ``first + count - 1`` of (``seed``, ``profile``).
 
-    These four are the job's parameters. A program depends on nothing but seed, profile and its
+    These four are the job's parameters, and ``where``: what else the command that plays one of the
+    programs again must say (``SIM=...``). A program depends on nothing but seed, profile and its
     index, so the same command plays the same programs on every simulator.
     """
 
-    def programs(self) -> Iterable[ProgramItem]:
+    def programs(self) -> Iterator[ProgramItem]:
         """Programs as they are needed: no time or memory goes into them beforehand."""
         params = self.job.params
-        return random_items(params["seed"], params["profile"], params["count"], params["first"])
+        seed, profile, first = params["seed"], params["profile"], params["first"]
+        for index in range(first, first + params["count"]):
+            item = random_item(seed, profile, index)
+            item.rerun = (
+                f"make random {params['where']} SEED={seed} PROFILE={profile} ONLY={index} WAVES=1"
+            )
+            yield item

@@ -49,7 +49,22 @@ def test_a_random_job_is_named_by_profile_and_seed():
     spec = dataclasses.replace(DECODE, kind="random", params={"profile": "corner", "programs": 7})
     job, count = workloads.random_workload(spec)
     assert (job.sequence, count) == ("random", 7)
-    assert job.params == {"seed": 1, "profile": "corner", "count": 7, "first": 0}
+    wanted = {"seed": 1, "profile": "corner", "count": 7, "first": 0, "where": "SIM=icarus"}
+    assert job.params == wanted
+
+
+def test_the_reason_of_a_dead_simulation_is_found_in_its_log():
+    text = "simulation died (x.log):\n a\nmodel.errors.ParameterError: no\n **\nmake: *** Error 1"
+    assert workloads.brief(text) == "simulation died (x.log): model.errors.ParameterError: no"
+    text = "simulation died (x.log):\nSegmentation fault\nmake[1]: *** Error 139"
+    assert workloads.brief(text) == "simulation died (x.log): Segmentation fault"
+
+
+def test_a_random_job_passes(tmp_path):
+    spec = dataclasses.replace(DECODE, kind="random", params={"programs": 5})
+    record = play(spec, tmp_path)
+    assert (record.passed, record.programs) == (True, 5), record
+    assert record.tests == {"random/typical": [True, 5]}
 
 
 def test_directed_jobs_choose_by_name_and_family_and_leave_slow_ones_out():

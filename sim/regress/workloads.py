@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from verif.stimulus.profiles import profile_named
 
 COUNTERS = ("total", "mm", "dma", "vec", "n_inst")
 REPORTED_FAILURES = 8
+EXCEPTION = re.compile(r"[\w.]*(Error|Exception|Interrupt)\b")
 
 Workload = tuple[Job, int]  # and how many programs it plays
 
@@ -67,6 +69,7 @@ def random_workload(spec: JobSpec) -> Workload:
     count = params["programs"]
     drawn = {"seed": spec.seed, "count": count}
     drawn |= {"profile": profile_named(params["profile"]).name, "first": params["first"]}
+    drawn["where"] = f"SIM={spec.simulator}" + (f" RTL={params['rtl']}" if params["rtl"] else "")
     return Job("random", drawn), count
 
 
@@ -150,9 +153,14 @@ def shared_build(simulator: str) -> Build | None:
 
 
 def brief(text: str) -> str:
-    """Return the first line of a simulation's error with the last one of its log."""
+    """Return the first line of a simulation's error with the line of its log that says why.
+
+    That is the last exception, else the last line that is not make's.
+    """
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return " ... ".join(dict.fromkeys([lines[0], lines[-1]])) if lines else "no reason given"
+    why = [line for line in lines[1:] if EXCEPTION.match(line)]
+    why = why or [line for line in lines[1:] if not line.startswith("make")]
+    return " ".join([*lines[:1], *why[-1:]])
 
 
 def add_result(outcome: Outcome, result: ProgramResult) -> None:

@@ -57,7 +57,7 @@ studies: setup-python ## page-table log, memory, prefix sharing, window accuracy
 	@$(PY) -m model.studies
 
 ##@ Verification
-.PHONY: random directed shrink
+.PHONY: random directed shrink powerup
 random: setup ## random programs: SIM=... N=1000 SEED=1 PROFILE=typical|corner|long|matrix|faults|raw|all [JOBS=1] [ONLY=index | FIRST=0] [SHRINK=30]
 	@$(PY) -m sim.random_programs $(sim_opts) $(call opt,N,--count) $(call opt,SEED,--seed) \
 	  $(call opt,PROFILE,--profile) $(call opt,FIRST,--first) $(call opt,ONLY,--only) \
@@ -69,6 +69,10 @@ directed: setup ## directed programs of every feature: SIM=... [NAME="softmax mm
 
 shrink: setup ## reduce a failing program of any run: FAILURE=build/jobs/<job>/failing/<n> SIM=... [SHRINK=30]
 	@$(PY) -m sim.shrink $(sim_opts) $(call opt,FAILURE,--failure) $(call opt,SHRINK,--seconds)
+
+powerup: ## directed and random programs from two random initial states in Verilator: [N=100] [SEED=1]
+	@$(MAKE) -s setup SIM=verilator
+	@$(PY) -m sim.powerup --sim verilator $(call opt,RTL,--rtl) $(call opt,N,--count) $(call opt,SEED,--seed)
 
 ##@ Quality
 .PHONY: test lint bench

@@ -33,6 +33,8 @@ class BaseTest(uvm_test):
             keep_memory=bool(self.job.params.get("keep_memory", False)),
             coverage=bool(self.job.params.get("coverage", True)),
         )
+        if self.job.params.get("unloaded"):
+            self.config.resync = None
         ConfigDB().set(self, "*", "config", self.config)
         self.env = Ga2Env.create("env", self)
 

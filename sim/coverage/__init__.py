@@ -1,0 +1,1 @@
+"""Coverage: runs what is needed, merges it over runs and simulators, names every hole."""

@@ -1,0 +1,116 @@
+"""Functional and code coverage of the whole flow, merged, with every hole named (``make cov``).
+
+Plays all directed programs, random ones of each profile and the decode workload; functional
+coverage comes from every simulator, code coverage of hw/rtl from Verilator. Fails when a goal is
+missed, a program fails, or an exclusion is no longer needed.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from rich.console import Console
+
+from model.errors import check_int
+from sim.builds import BUILD, SIMULATORS
+from sim.cli import Parser, UsageError, integer, run
+from sim.coverage import code, functional
+from sim.coverage.collect import CODE_SIMULATOR, Played, collect, data_files
+from sim.coverage.dat import CoverageDataError, read_all
+from sim.coverage.exclusions import (
+    EXCLUSIONS_FILE,
+    Exclusion,
+    ExclusionError,
+    load_exclusions,
+)
+from sim.coverage.html import write_html
+from sim.coverage.report import Report, print_report
+from sim.coverage.workloads import workloads
+from sim.results import RESULTS, shown, write_json
+from verif.job import COVERAGE_FILE
+from verif.plan import PLAN_FILE, Plan, PlanError, load_plan
+
+FOLDER = BUILD / "cov"
+RUNS = "runs"
+PROGRAMS = {"verilator": 200, "icarus": 10}  # of each profile; Icarus takes 50 times as long
+EXPECTED = (PlanError, ExclusionError, CoverageDataError, functional.FunctionalDataError)
+
+
+def main() -> int:
+    """Play, merge, report; 0 when every goal is met."""
+    parser = Parser(prog="cov", description=__doc__)
+    parser.add_argument("--sim", choices=SIMULATORS, help="only this one (default: both)")
+    parser.add_argument("--programs", type=integer, help="random programs of each profile")
+    parser.add_argument("--seed", type=integer, default=1, help="of the random programs")
+    parser.add_argument("--jobs", type=integer, default=0, help="simulations at the same time")
+    parser.add_argument("--also", type=Path, nargs="*", default=[], help="folders of other runs")
+    parser.add_argument("--plan", type=Path, default=PLAN_FILE)
+    parser.add_argument("--exclusions", type=Path, default=EXCLUSIONS_FILE)
+    parser.add_argument("--folder", type=Path, default=FOLDER)
+    args = parser.parse_args()
+    if args.programs is not None:
+        check_int("programs", args.programs, 0)
+    begin = time.monotonic()
+    sims = [args.sim] if args.sim else ["icarus", "verilator"]
+    console = Console(highlight=False)
+    try:
+        # Mistakes in these files are told before the simulations, not after.
+        plan, exclusions = load_plan(args.plan), load_exclusions(args.exclusions)
+        loads = {
+            sim: workloads(
+                sim, PROGRAMS[sim] if args.programs is None else args.programs, args.seed
+            )
+            for sim in sims
+        }
+        played = collect(console, loads, args.folder / RUNS, jobs=args.jobs)
+        report = measure(played, plan, exclusions, args.folder, args.also, begin)
+    except EXPECTED as error:
+        raise UsageError(str(error)) from error
+    print_report(console, report)
+    page = args.folder / "index.html"
+    write_html(page, report)
+    write_json(RESULTS / "coverage.json", report.to_json())
+    good = not report.problems
+    console.print(
+        f"[bold {'green' if good else 'red'}]{'PASS' if good else 'FAIL'}[/]  coverage, "
+        f"{report.seconds:.0f} s; {shown(page)} and {shown(RESULTS / 'coverage.json')}",
+        soft_wrap=True,
+    )
+    return 0 if good else 1
+
+
+def measure(
+    played: list[Played],
+    plan: Plan,
+    exclusions: list[Exclusion],
+    folder: Path,
+    also: list[Path],
+    begin: float,
+) -> Report:
+    """Merge what the simulations left."""
+    by_simulator = {}
+    files: list[Path] = []
+    for sim in dict.fromkeys(one.sim for one in played):
+        own, _ = data_files([one.folder for one in played if one.sim == sim])
+        files += own
+        merged = folder / f"{sim}-{COVERAGE_FILE}"
+        functional.merge(own, merged)
+        by_simulator[sim] = functional.measure(merged, plan)
+    more, more_code = data_files(also)
+    functional.merge(files + more, folder / COVERAGE_FILE)
+    _, data = data_files([one.folder for one in played if one.sim == CODE_SIMULATOR])
+    measured = None
+    if data or more_code:
+        measured = code.measure(read_all(data + more_code), code.read_sources(), exclusions)
+    return Report(
+        played,
+        functional.measure(folder / COVERAGE_FILE, plan),
+        by_simulator,
+        measured,
+        time.monotonic() - begin,
+    )
+
+
+if __name__ == "__main__":
+    run("cov", main)

@@ -1,0 +1,160 @@
+"""What code coverage leaves out, each entry with its reason (verif/coverage_exclusions.yaml).
+
+An entry selects items of some files. ``toggle`` names signals, ``name``, ``name[5]`` or
+``name[31:17]``, with ``:0->1`` or ``:1->0`` behind for one direction. The other kinds are found by
+a piece of the source line (``source``), so that they survive edits elsewhere in the file; ``what``
+narrows them to one outcome. An entry must select something, and nothing that was covered.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from sim.builds import ROOT
+from sim.coverage.dat import KINDS, Counts, Item
+
+EXCLUSIONS_FILE = ROOT / "verif" / "coverage_exclusions.yaml"
+
+Sources = Mapping[str, list[str]]
+"""Lines of each source file by its name."""
+
+_SIGNAL = re.compile(r"(\w+)(?:\[(\d+)(?::(\d+))?\])?(?::([01]->[01]))?")
+_BIT = re.compile(r"(?P<name>[\w.]+)(?:\[(?P<bit>\d+)\])?.*:(?P<edge>[01]->[01])")
+
+
+class ExclusionError(ValueError):
+    """The exclusions' text does not have the form described above."""
+
+
+@dataclass(frozen=True)
+class Signal:
+    """Bits of a signal whose toggling is left out; ``edge`` is empty for both directions."""
+
+    name: str
+    high: int | None
+    low: int | None
+    edge: str
+
+    def selects(self, what: str) -> bool:
+        """Whether the toggle ``what``, such as ``sum[3]:0->1``, is one of these."""
+        match = _BIT.fullmatch(what)
+        if match is None or match["name"] != self.name or self.edge not in ("", match["edge"]):
+            return False
+        if self.high is None or self.low is None:
+            return True
+        return match["bit"] is not None and self.low <= int(match["bit"]) <= self.high
+
+
+@dataclass(frozen=True)
+class Exclusion:
+    """One entry.
+
+    Attributes:
+        files: names of source files.
+        kind: of the items.
+        signals: for toggles.
+        source: piece of the source line, for the other kinds.
+        what: outcome; empty for all.
+        reason: why it cannot, or need not, be covered.
+    """
+
+    files: tuple[str, ...]
+    kind: str
+    reason: str
+    signals: tuple[Signal, ...] = ()
+    source: str = ""
+    what: str = ""
+    text: str = ""
+
+    def selects(self, item: Item, sources: Sources) -> bool:
+        """Whether ``item`` is left out by this entry."""
+        if item.kind != self.kind or item.file not in self.files:
+            return False
+        if self.kind == "toggle":
+            return any(signal.selects(item.what) for signal in self.signals)
+        lines = sources.get(item.file, [])
+        text = lines[item.line - 1] if item.line <= len(lines) else ""
+        return self.source in text and self.what in ("", item.what)
+
+    def __str__(self) -> str:
+        return f"{', '.join(self.files)}: {self.kind} {self.text or self.source}"
+
+
+def load_exclusions(path: Path = EXCLUSIONS_FILE) -> list[Exclusion]:
+    """Read the exclusions.
+
+    Raises:
+        ExclusionError: an entry is not of the form.
+    """
+    data = yaml.safe_load(path.read_text()) or {}
+    entries = data.get("code", [])
+    return [_exclusion(number, entry) for number, entry in enumerate(entries, start=1)]
+
+
+def _exclusion(number: int, entry: dict[str, Any]) -> Exclusion:
+    where = f"exclusion {number}"
+    unknown = set(entry) - {"files", "kind", "signals", "source", "what", "reason"}
+    if unknown:
+        raise ExclusionError(f"{where}: unknown {', '.join(sorted(unknown))}")
+    for needed in ("files", "kind", "reason"):
+        if not entry.get(needed):
+            raise ExclusionError(f"{where}: no {needed}")
+    if entry["kind"] not in KINDS:
+        raise ExclusionError(f"{where}: kind {entry['kind']!r} is none of {', '.join(KINDS)}")
+    if bool(entry.get("signals")) != (entry["kind"] == "toggle"):
+        raise ExclusionError(f"{where}: toggles, and only they, are selected by signals")
+    if bool(entry.get("source")) == (entry["kind"] == "toggle"):
+        raise ExclusionError(f"{where}: all but toggles are selected by a piece of the source")
+    signals = entry.get("signals", [])
+    return Exclusion(
+        tuple(entry["files"]),
+        entry["kind"],
+        entry["reason"],
+        tuple(_signal(where, text) for text in signals),
+        entry.get("source", ""),
+        entry.get("what", ""),
+        ", ".join(signals),
+    )
+
+
+def _signal(where: str, text: str) -> Signal:
+    match = _SIGNAL.fullmatch(text)
+    if match is None:
+        raise ExclusionError(f"{where}: {text!r} is no signal, bit or range of bits")
+    high = int(match[2]) if match[2] else None
+    return Signal(match[1], high, int(match[3]) if match[3] else high, match[4] or "")
+
+
+def apply(
+    exclusions: Iterable[Exclusion], counts: Counts, sources: Sources
+) -> tuple[dict[Item, Exclusion], list[str]]:
+    """Items left out with the entry that does it, and what is wrong with the entries.
+
+    An entry that selects nothing, or something that was covered, is no longer needed as it stands.
+    Covered items are not left out.
+    """
+    left_out: dict[Item, Exclusion] = {}
+    problems = []
+    for exclusion in exclusions:
+        selected = [item for item in counts if exclusion.selects(item, sources)]
+        covered = sorted(item for item in selected if counts[item])
+        left_out.update((item, exclusion) for item in selected if not counts[item])
+        if not selected:
+            problems.append(f"exclusion no longer needed: {exclusion} is nowhere in the source")
+        elif covered:
+            first = covered[0]
+            problems.append(
+                f"exclusion no longer needed: {exclusion} was covered, "
+                f"{first.file}:{first.line} {first.what} {counts[first]:,} times"
+                + (f" and {len(covered) - 1} more" if len(covered) > 1 else "")
+            )
+        for signal in exclusion.signals:
+            if selected and not any(signal.selects(item.what) for item in selected):
+                problems.append(f"exclusion no longer needed: {exclusion}: no signal {signal.name}")
+    return left_out, problems

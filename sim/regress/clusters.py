@@ -11,6 +11,7 @@ import logging
 import os
 import shlex
 import shutil
+import signal
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
@@ -156,8 +157,11 @@ def start(
 
 def farm(kind: str, options: Mapping[str, Any], folder: Path) -> tuple[Any, int]:
     """Return a dask-jobqueue cluster without workers yet, and the slots of one worker."""
+    # Importing it takes over Ctrl-C.
+    before = signal.getsignal(signal.SIGINT)
     import dask_jobqueue
 
+    signal.signal(signal.SIGINT, before)
     check_keys(f"clusters: {kind}", options, OPTIONS)
     if not shutil.which(SUBMIT[kind]):
         raise ClusterError(f"CLUSTER={kind}: {SUBMIT[kind]} is not on PATH")

@@ -51,14 +51,13 @@ class Stop:
     def on_signals(self) -> Iterator[None]:
         """Stop on Ctrl-C and SIGTERM.
 
-        Both raise KeyboardInterrupt, except inside `quietly`, where the first one is only noted.
+        Both raise KeyboardInterrupt, except inside `quietly`, where they are only noted.
         """
         names = (signal.SIGINT, signal.SIGTERM)
 
         def handle(number: int, frame: FrameType | None) -> None:
-            before = bool(self)
             self.set("interrupted" if number == signal.SIGINT else "terminated")
-            if before or not self._quiet:
+            if not self._quiet:
                 raise KeyboardInterrupt
 
         old_handlers = [signal.signal(name, handle) for name in names]

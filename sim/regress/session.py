@@ -117,7 +117,9 @@ def regress(options: Options, view: View, build: Builder) -> dict[str, Any]:
         finally:
             if stop:
                 engine.kill_descendants()
-        summary = conclude(options, session, view, time.monotonic() - begin)
+        # An impatient second Ctrl-C must not cost the report.
+        with stop.quietly():
+            summary = conclude(options, session, view, time.monotonic() - begin)
         if cluster is not None:
             cluster.close(timeout=1.0 if stop else 5.0)
     return summary

@@ -13,16 +13,20 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
 
 from sim.cli import Parser, fail, integer
 from sim.regress.store import PLAN, RESULTS, SUMMARY
+from sim.regress.supervise import MARK
 from sim.regress.worker import ROOT
 from sim.slurm.private import PrivateSlurm, SlurmError
 
 FOLDER = ROOT / "build" / "slurm"
+LIMIT_SECONDS = 2.0
 
 
 class ProofError(AssertionError):
@@ -99,6 +103,75 @@ def check(base: Path) -> str:
     )
 
 
+def marked(folder: Path) -> list[int]:
+    """Return the processes of jobs whose folders are in `folder`."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            mark = process.environ().get(MARK, "")
+        except (psutil.NoSuchProcess, psutil.AccessDenied):
+            continue
+        if mark.startswith(str(folder)):
+            found.append(process.pid)
+    return found
+
+
+def prove_interruption(slurm: PrivateSlurm, workers: int) -> str:
+    """Interrupt a regression whose jobs never end; return a line about it. Raises ProofError."""
+    base = FOLDER / "interrupted"
+    file = FOLDER / "sleep.yaml"
+    group = "{name: sleep, kind: command, params: {argv: [sleep, '600']}, seeds: 4}"
+    file.write_text(f"suites: {{sleep: {{groups: [{group}]}}}}\n", encoding="utf-8")
+    with regression(slurm, base, "sleep", file, workers) as process:
+        wait_until(lambda: len(marked(base)) >= 2 * workers, process, "jobs did not start")
+        begin = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        while marked(base):
+            time.sleep(0.02)
+        stopped = time.monotonic() - begin
+        process.wait()
+        ended = time.monotonic() - begin
+    if stopped > LIMIT_SECONDS:
+        raise ProofError(f"jobs ran on for {stopped:.1f} s after Ctrl-C")
+    if process.returncode != 130 or not next(iter(base.glob(f"*/{SUMMARY}")), None):
+        raise ProofError(f"exit status {process.returncode}, or no report after Ctrl-C")
+    return f"Ctrl-C ended all jobs in {stopped:.2f} s, the regression in {ended:.2f} s"
+
+
+def wait_until(ready: Callable[[], bool], process: subprocess.Popen[bytes], what: str) -> None:
+    """Wait for `ready` while the regression runs. Raises ProofError with `what`."""
+    end = time.monotonic() + 60
+    while not ready():
+        if process.poll() is not None or time.monotonic() > end:
+            raise ProofError(what)
+        time.sleep(0.05)
+
+
+@contextmanager
+def regression(
+    slurm: PrivateSlurm, base: Path, suite: str, file: Path, workers: int
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Run `python -m sim.regress --cluster slurm`; whatever happens, it has ended afterwards."""
+    options = {"--suite": suite, "--file": file, "--jobs": workers, "--base": base}
+    process = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "sim.regress", "--cluster", "slurm"),
+            *(str(word) for pair in options.items() for word in pair),
+        ],
+        cwd=ROOT,
+        env={**os.environ, **slurm.environment},
+    )
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+
+
 def main() -> int:
     """Start Slurm, run the suite on it with a kill in the middle, check, and take all down."""
     parser = Parser(prog="test-slurm", description=__doc__)
@@ -112,31 +185,16 @@ def main() -> int:
         with PrivateSlurm(FOLDER, cpus=args.workers) as slurm:
             print(f"private Slurm up after {time.monotonic() - begin:.1f} s", flush=True)
             base = FOLDER / "regress"
-            options = {"--suite": args.suite, "--file": args.file, "--jobs": args.workers}
-            regression = subprocess.Popen(
-                [
-                    *(sys.executable, "-m", "sim.regress", "--cluster", "slurm"),
-                    *("--base", str(base)),
-                    *(str(word) for pair in options.items() for word in pair),
-                ],
-                cwd=ROOT,
-                env={**os.environ, **slurm.environment},
-            )
-            try:
-                pid = kill_one(base, regression, args.kill_after)
+            with regression(slurm, base, args.suite, args.file, args.workers) as process:
+                pid = kill_one(base, process, args.kill_after)
                 print(f"killed worker process {pid} in the middle of a job", flush=True)
-                regression.wait()
-                print(f"PASS: {check(base)}")
-            finally:
-                if regression.poll() is None:
-                    regression.send_signal(signal.SIGINT)
-                    try:
-                        regression.wait(20)
-                    except subprocess.TimeoutExpired:
-                        regression.kill()
+                process.wait()
+            print(f"PASS: {check(base)}", flush=True)
+            print(f"PASS: {prove_interruption(slurm, args.workers)}", flush=True)
         left = worker_processes()
         if left:
             raise ProofError(f"workers left behind: {sorted(left)}")
+        print("Slurm is down, nothing is left")
     except (SlurmError, ProofError) as error:
         print(f"FAIL: {error}")
         return 1

@@ -50,7 +50,27 @@ def simpler_operands(item: ProgramItem) -> Search[ProgramItem]:
             if operand.name in ADDRESSES:
                 continue
             item = yield from _smaller(item, pc, operand)
+        item = yield from _without_front(item, pc)
     return item
+
+
+def _without_front(item: ProgramItem, pc: int) -> Search[ProgramItem]:
+    """Let a vector begin later, all its addresses moved up."""
+    word = item.program[pc]
+    length = next((o for o in _operands(word) if o.name == "len"), None)
+    if length is None or decode(word).op == Op.UNPACK:
+        return item
+    whole = length.read(word)
+
+    def variant(size: int) -> ProgramItem:
+        later = _with_value(word, length, size)
+        for operand in _operands(word):
+            if operand.name in ADDRESSES:
+                address = operand.read(word) + whole - size
+                later = _with_value(later, operand, address & (1 << operand.width) - 1)
+        return _with_word(item, pc, later)
+
+    return variant((yield from lowest(1, whole, variant)))
 
 
 def _smaller(item: ProgramItem, pc: int, operand: Operand) -> Search[ProgramItem]:

@@ -81,8 +81,11 @@ def _fewer_latencies(item: ProgramItem) -> Search[ProgramItem]:
             break
         item = shorter
     for place in range(len(item.latencies)):
-        quick = list(item.latencies)
-        quick[place] = 1
-        if tuple(quick) != item.latencies:
-            item = yield from first_that_fails(item, replace(item, latencies=tuple(quick)))
+        before = item
+
+        def variant(latency: int, item: ProgramItem = before, place: int = place) -> ProgramItem:
+            values = (*item.latencies[:place], latency, *item.latencies[place + 1 :])
+            return replace(item, latencies=values)
+
+        item = variant((yield from lowest(1, item.latencies[place], variant)))
     return item

@@ -183,6 +183,18 @@ def fault_first_and_far() -> list[ProgramItem]:
     return [first.item(), far.add(ld(0, 0, 0)).keep(0, 4).item()]
 
 
+@directed(FAMILY, slow=True)
+def fault_in_last_word() -> list[ProgramItem]:
+    """A fault in the last of 65,535 words, after 2**17 cycles each of matrix products and stores."""
+    b = Builder("fault_in_last_word/fault")
+    b.add(*[mm(400, 100, 200, 4, 64, 4)] * 220)
+    b.add(*[st(400 + i % 16, i % 500, 1) for i in range(MAX_PROGRAM - 1 - len(b.program))])
+    # The next program starts by clearing a fault address with every bit but the lowest set.
+    after = Builder("fault_in_last_word/after").keep(400, 16)
+    fault = b.add(Instruction(15)).item(halted=False)
+    return [fault, after.item(spad=None, reset_before=False)]
+
+
 @directed(FAMILY)
 def start_while_running() -> list[ProgramItem]:
     """Start pulses in the FETCH, the ISSUE and the busy cycles of every unit change nothing."""

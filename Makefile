@@ -35,7 +35,7 @@ program_opts = $(call opt,PROGRAM,--program) $(call opt,EXT,--ext) $(call opt,OU
 .NOTPARALLEL:
 
 ##@ Main
-.PHONY: all decode compare waves run disasm studies
+.PHONY: all decode compare waves run trace disasm studies
 all: decode
 
 decode: setup ## windowed decode on the RTL (default): SIM=icarus|verilator WINDOWS="none 8 4" STEPS=32 MODEL=structured|random SEED=1 START=0 PAGE=4 POOL=64 LAT=8 WAVES=1
@@ -49,6 +49,9 @@ waves: decode ## the same with waves, into build/waves (also WAVES=1 with decode
 
 run: setup ## one program on model and RTL: PROGRAM=file.asm|file.hex [EXT=image.hex] [SPAD=spad.hex] [OUT=final.hex] [DEPTH=8192] [LAT=8 | LATS=3,9,1] [PULSES=5,9] [RESET_AT=30] SIM=...
 	@$(PY) -m sim.run_program $(sim_opts) $(program_opts)
+
+trace: setup ## instructions of a program on a time line, for Perfetto: PROGRAM=file.asm [EXT=image.hex] and more as for run; OUT=file.trace.json
+	@$(PY) -m sim.trace $(sim_opts) $(program_opts)
 
 disasm: setup-python ## print a program as assembly: PROGRAM=file.asm|file.hex
 	@$(PY) -m sim.disasm $(call opt,PROGRAM,--program)
@@ -100,6 +103,15 @@ test-slurm: setup-all ## the smoke suite on a private Slurm, with a worker kille
 
 bench-regress: setup-all ## cost of the engine: 10,000 empty jobs, against a shell loop, two cores against one
 	@$(PY) -m sim.regress.bench $(call opt,SUITE,--suite) $(call opt,PARTS,--parts)
+
+##@ Report
+.PHONY: report test-report
+report: setup-python ## one HTML folder, build/report, of everything that has run so far; opens offline
+	@$(PY) -m sim.report $(call opt,OUT,--out)
+
+test-report: setup-all ## look at the report in a real Chromium (installed by apt when it is missing, as root)
+	@sim/setup.sh chromium
+	@$(PY) -m pytest $(PYTEST) tests/test_report.py
 
 ##@ Upkeep
 .PHONY: setup setup-all setup-python clean distclean help

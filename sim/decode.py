@@ -10,6 +10,7 @@ from rich.console import Console
 from model.check_subject import Check
 from model.software_checks import software_checks
 from sim.cli import Parser, add_simulator_options, run
+from sim.decode_exports import write_csv, write_longest_trace
 from sim.decode_job import WindowOutcome, by_window, compile_runs, decode_job
 from sim.decode_options import DecodeOptions, add_decode_options, decode_options, window_name
 from sim.decode_report import (
@@ -57,9 +58,11 @@ def main() -> int:
     seconds = time.perf_counter() - started
     write_json(args.results / f"{name}.json", head | counts | _figures(options, outcomes, seconds))
     write_junit(args.results / f"{name}.xml", _verdicts(name, checks, outcomes))
+    write_csv(args.results / f"{name}.csv", outcomes)
+    write_longest_trace(args.results, args.sim, outcomes)
     console.print(
         f"{verdict(passed)}  {comparisons:,} comparisons, {mismatches} mismatches, "
-        f"{seconds:.1f} s; {shown(args.results / name)}.json and .xml",
+        f"{seconds:.1f} s; {shown(args.results / name)}.json, .xml and .csv",
         soft_wrap=True,
     )
     return 0 if passed else 1

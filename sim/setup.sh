@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Sets up what a simulation needs, once:  sim/setup.sh python|icarus|verilator ...
+# Sets up what a simulation needs, once:  sim/setup.sh python|icarus|verilator|chromium ...
 #
 # Everything lands in the project's own folders (.venv, .tools), except that root installs Debian
 # packages with apt. A part that is ready costs a few milliseconds. Environment: PYTHON (which
@@ -200,6 +200,15 @@ setup_verilator() {
     setup_fst
 }
 
+# ---------------------------------------------------------------- Chromium, to look at reports
+
+setup_chromium() {
+    if ! { have chromium && have chromedriver; }; then
+        apt_install chromium chromium-driver ||
+            die "chromium and chromedriver are missing and could not be installed: install them (apt install chromium chromium-driver), or leave this test out"
+    fi
+}
+
 # ---------------------------------------------------------------- what was asked for
 
 [ $# -gt 0 ] || set -- python
@@ -209,6 +218,7 @@ for part; do
     python) setup_python ;;
     icarus) setup_icarus ;;
     verilator) setup_verilator ;;
-    *) die "unknown part '$part': python, icarus or verilator" ;;
+    chromium) setup_chromium ;;
+    *) die "unknown part '$part': python, icarus, verilator or chromium" ;;
     esac
 done

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from fnmatch import fnmatchcase
+from pathlib import Path
 
 from rich.console import Console
 
@@ -13,6 +14,7 @@ from sim.cli import Parser, UsageError, add_simulator_options, integer, run
 from sim.failures import print_failures
 from sim.launch import simulator_version
 from sim.program_report import finish, print_groups
+from sim.results import RESULTS
 from sim.shrink import shrink_failures
 from sim.table import format_table
 from verif.agents.control.program_item import ProgramItem
@@ -29,6 +31,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="without those of many cycles")
     parser.add_argument("--list", action="store_true", help="only list them")
     parser.add_argument("--shrink", type=integer, default=0, help="seconds to reduce failures")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="folder of the result files")
     args = parser.parse_args()
     check_int("shrink", args.shrink, 0)
     chosen = select(args.name, args.quick)
@@ -54,17 +57,19 @@ def main() -> int:
     print_groups(console, "family", groups)
     print_failures(console, batch.results)
 
-    def played_before(result: ProgramResult) -> list[ProgramItem]:
-        """The programs of the same test before a failing one."""
+    def series_of(result: ProgramResult) -> list[ProgramItem]:
+        """The failing program after those of the same test that ran before it."""
         mates = REGISTRY[result.name.split("/")[0]].items()
         names = [item.name for item in mates]
-        return mates[: names.index(result.name)]
+        return mates[: names.index(result.name) + 1]
 
     reduced = shrink_failures(
-        console, args.sim, batch, played_before, rtl=args.rtl, seconds=args.shrink
+        console, args.sim, batch, series_of, rtl=args.rtl, seconds=args.shrink
     )
     tests = [entry.name for entry in chosen]
-    return finish(console, "directed", args.sim, batch, groups, reduced, tests=tests)
+    return finish(
+        console, "directed", args.sim, batch, groups, reduced, results=args.results, tests=tests
+    )
 
 
 def select(names: str, quick: bool) -> list[Directed]:

@@ -8,6 +8,7 @@ looks for the same mistake in every run: an unknown bit on an output is an error
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from rich.console import Console
 from rich.markup import escape
@@ -96,6 +97,7 @@ def main() -> int:
     add_simulator_options(parser)
     parser.add_argument("--count", type=integer, default=100, help="programs of each profile")
     parser.add_argument("--seed", type=integer, default=1)
+    parser.add_argument("--results", type=Path, default=RESULTS, help="folder of the result files")
     args = parser.parse_args()
     if args.sim != SIM:
         raise UsageError(f"SIM={args.sim}: initial states are random in {SIM} only")
@@ -118,18 +120,18 @@ def main() -> int:
         console.print("[bold red]FAIL[/] both runs started from the same state")
     found = dict(outcome.differences)
     cases = [Verdict(i.name, i.name not in found, found.get(i.name, "")) for i in items]
-    write_junit(RESULTS / "powerup.xml", [("powerup", cases)])
+    write_junit(args.results / "powerup.xml", [("powerup", cases)])
     figures = {
         "passed": outcome.passed,
         "programs": len(items),
         "differences": [f"{name}: {what}" for name, what in outcome.differences],
         "states_differ": outcome.states_differ,
     }
-    write_json(RESULTS / "powerup.json", figures)
+    write_json(args.results / "powerup.json", figures)
     word = "[bold green]PASS[/]" if outcome.passed else "[bold red]FAIL[/]"
     console.print(
         f"{word}  {len(items):,} programs from {len(STATES)} initial states, "
-        f"{len(outcome.differences)} differences; {shown(RESULTS / 'powerup')}.json and .xml",
+        f"{len(outcome.differences)} differences; {shown(args.results / 'powerup')}.json and .xml",
         soft_wrap=True,
     )
     return 0 if outcome.passed else 1

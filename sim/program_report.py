@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -36,6 +37,8 @@ def finish(
     batch: Batch,
     groups: Groups,
     reduced: Mapping[str, Shrunk],
+    *,
+    results: Path = RESULTS,
     **head: Any,
 ) -> int:
     """Write the result files, record the tests that ran, print the verdict.
@@ -43,7 +46,7 @@ def finish(
     Returns:
         The exit code: 0 if every program passed and something was compared.
     """
-    record_programs(sim, batch.results)
+    record_programs(sim, batch.results, results)
     comparisons = sum(result.comparisons for result in batch.results)
     passed = batch.passed and comparisons > 0
     figures = {
@@ -53,17 +56,17 @@ def finish(
         **head,
         "programs_per_second": round(batch.rate, 1),
         "errors": batch.errors,
-        "groups": {group: _figures(results) for group, results in groups.items()},
+        "groups": {group: _figures(members) for group, members in groups.items()},
         "failures": [_failure(result, reduced.get(result.name)) for result in batch.failed],
     }
-    target = RESULTS / f"{name}-{sim}"
+    target = results / f"{name}-{sim}"
     write_json(target.with_suffix(".json"), figures)
     suites = [
         (
             f"{name}-{sim}.{group}",
-            [Verdict(r.name, r.passed, failure_text(r)) for r in results],
+            [Verdict(r.name, r.passed, failure_text(r)) for r in members],
         )
-        for group, results in groups.items()
+        for group, members in groups.items()
     ]
     # What died on the way is a failure of its own.
     suites.append(

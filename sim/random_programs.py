@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 from itertools import pairwise
+from pathlib import Path
 
 from rich.console import Console
 
@@ -17,6 +18,7 @@ from sim.cli import Parser, UsageError, add_simulator_options, integer, run
 from sim.failures import print_failures
 from sim.launch import simulator_version
 from sim.program_report import finish, print_groups
+from sim.results import RESULTS
 from sim.shrink import DEFAULT_SECONDS, shrink_failures
 from verif.agents.control.program_item import ProgramItem
 from verif.job import Job
@@ -39,6 +41,7 @@ def main() -> int:
     parser.add_argument("--only", type=integer, help="play this index, and what it needs before")
     parser.add_argument("--jobs", type=integer, default=1, help="simulators at the same time")
     parser.add_argument("--shrink", type=integer, default=DEFAULT_SECONDS, help="seconds; 0: no")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="folder of the result files")
     args = parser.parse_args()
     profiles = parse_profiles(args.profile)
     first, count = parse_range(args, profiles)
@@ -69,10 +72,10 @@ def main() -> int:
     print_groups(console, "profile", groups)
     print_failures(console, batch.results)
     reduced = shrink_failures(
-        console, args.sim, batch, played_before, rtl=args.rtl, seconds=args.shrink
+        console, args.sim, batch, series_of, rtl=args.rtl, seconds=args.shrink
     )
     head = {"seed": args.seed, "first": first, "count": count}
-    return finish(console, "random", args.sim, batch, groups, reduced, **head)
+    return finish(console, "random", args.sim, batch, groups, reduced, results=args.results, **head)
 
 
 def parse_profiles(text: str) -> list[str]:
@@ -117,13 +120,12 @@ def split(first: int, count: int, parts: int) -> list[tuple[int, int]]:
     return [(start, end - start) for start, end in pairwise(cuts) if end > start]
 
 
-def played_before(result: ProgramResult) -> list[ProgramItem]:
-    """The programs before a failing one, back to the start of its series."""
+def series_of(result: ProgramResult) -> list[ProgramItem]:
+    """The failing program after as many of those before it as can matter for the scratchpad."""
     profile, seed, index = result.name.rsplit("-", 2)
     last = int(index)
-    return [
-        random_item(int(seed), profile, number) for number in range(max(0, last - SERIES), last)
-    ]
+    numbers = range(max(0, last - SERIES), last + 1)
+    return [random_item(int(seed), profile, number) for number in numbers]
 
 
 if __name__ == "__main__":

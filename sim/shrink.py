@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rich.console import Console
@@ -24,7 +24,7 @@ from verif.shrink.report import SHRUNK, ShrinkReport
 
 DEFAULT_SECONDS = 30
 MOST = 3
-Before = Callable[[ProgramResult], list[ProgramItem]]
+SeriesOf = Callable[[ProgramResult], list[ProgramItem]]
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ def print_shrunk(console: Console, name: str, shrunk: Shrunk | None) -> None:
 
 
 def shrink_failures(
-    console: Console, sim: str, batch: Batch, before: Before, *, rtl: Path, seconds: float
+    console: Console, sim: str, batch: Batch, series_of: SeriesOf, *, rtl: Path, seconds: float
 ) -> dict[str, Shrunk]:
     """Reduce the first failing program of each class of failures, of ``MOST`` classes at most.
 
@@ -123,7 +123,7 @@ def shrink_failures(
         console: where to say what came of it.
         sim: icarus or verilator.
         batch: what was played.
-        before: gives the programs that ran before a failing one.
+        series_of: gives a failing program as it was played, after those that ran before it.
         rtl: folder of the design.
         seconds: for each; 0 reduces none.
 
@@ -140,7 +140,8 @@ def shrink_failures(
         seen.add(kind)
         try:
             with console.status(f"reducing {result.name}"):
-                items = [*before(result), item]
+                *before, played = series_of(result)
+                items = [*before, replace(played, spad=item.spad)]
                 shrunk = shrink(sim, items, rtl=rtl, seconds=seconds, waves=not done)
         except (BuildError, SimulationError) as error:
             console.print(f"{escape(result.name)} was not reduced: {escape(str(error))}")

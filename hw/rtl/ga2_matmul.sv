@@ -185,7 +185,7 @@ module ga2_matmul (
             state_q <= StDone;
           end
           StDone: state_q <= StIdle;
-          default: if (start) state_q <= StSetup;
+          default: state_q <= StSetup;  // idle, and active because of start
         endcase
       end
     end

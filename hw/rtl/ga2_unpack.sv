@@ -67,7 +67,7 @@ module ga2_unpack (
           ren_q <= left_q != 9'd1;
           done_q <= left_q == 9'd1;
         end
-      end else if (done_q) begin
+      end else begin
         done_q <= 1'b0;
       end
     end

@@ -180,3 +180,12 @@ def plant(source: Path, target: Path) -> Path:
     head, begin, rest = sequencer.read_text().partition("  assign begin_run")
     sequencer.write_text(head + BEGUN + begin + rest)
     return target
+
+
+def replant(source: Path, target: Path, bug: Bug) -> Path:
+    """Copy the design with one bug in it for good; returns the copy's folder."""
+    shutil.copytree(source, target)
+    path = target / bug.file
+    sound, broken = (bug.context.format(text) for text in (bug.sound, bug.broken))
+    path.write_text(path.read_text().replace(sound, broken))
+    return target

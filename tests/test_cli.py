@@ -87,6 +87,28 @@ def test_decode_refuses(refused: Refused, arguments: tuple[str, ...], expected: 
 
 
 @pytest.mark.parametrize(
+    ("module", "arguments", "said"),
+    [
+        ("random_programs", ("--profile", "typicall"), "PROFILE=typicall: must be typical, corner"),
+        ("random_programs", ("--profile", ""), "PROFILE is empty"),
+        ("random_programs", ("--count", "0"), "N=0: must be an integer of at least 1"),
+        ("random_programs", ("--only", "3", "--count", "4"), "ONLY=3 goes without N"),
+        ("random_programs", ("--seed", "seven"), "'seven' is not a whole number"),
+        ("random_programs", ("--jobs", "0"), "JOBS=0: must be"),
+        ("directed", ("--name", "mm_every_tle"), "did you mean mm_every_tile"),
+        ("directed", ("--name", ""), "nothing to play"),
+        ("powerup", ("--sim", "icarus"), "initial states are random in verilator only"),
+        ("shrink", ("--failure", "nowhere"), "no job in nowhere"),
+        ("run_program", ("--program", "examples/copy.asm", "--latencies", "0"), "LATS=0: must be"),
+    ],
+)
+def test_verification_front_ends_refuse(
+    module: str, arguments: tuple[str, ...], said: str, refused: Refused
+) -> None:
+    assert said in refused(module, *arguments)
+
+
+@pytest.mark.parametrize(
     ("arguments", "expected"),
     [
         ((), "--program"),

@@ -60,7 +60,7 @@ studies: setup-python ## page-table log, memory, prefix sharing, window accuracy
 	@$(PY) -m model.studies
 
 ##@ Verification
-.PHONY: random directed shrink powerup
+.PHONY: random directed shrink powerup cov testplan
 random: setup ## random programs: SIM=... N=1000 SEED=1 PROFILE=typical|corner|long|matrix|faults|raw|all [JOBS=1] [ONLY=index | FIRST=0] [SHRINK=30]
 	@$(PY) -m sim.random_programs $(sim_opts) $(call opt,N,--count) $(call opt,SEED,--seed) \
 	  $(call opt,PROFILE,--profile) $(call opt,FIRST,--first) $(call opt,ONLY,--only) \
@@ -76,6 +76,13 @@ shrink: setup ## reduce a failing program of any run: FAILURE=build/jobs/<job>/f
 powerup: ## directed and random programs from two random initial states in Verilator: [N=100] [SEED=1]
 	@$(MAKE) -s setup SIM=verilator
 	@$(PY) -m sim.powerup --sim verilator $(call opt,RTL,--rtl) $(call opt,N,--count) $(call opt,SEED,--seed)
+
+cov: setup-all ## functional and code coverage of directed, random and decode programs, every hole named: [SIM=verilator|icarus] [N=programs of each profile] [SEED=1] [JOBS=n] [ALSO=folder of other runs]
+	@$(PY) -m sim.coverage $(if $(filter file,$(origin SIM)),,--sim $(SIM)) $(call opt,N,--programs) \
+	  $(call opt,SEED,--seed) $(call opt,JOBS,--jobs) $(call opt,ALSO,--also)
+
+testplan: setup-python ## features of the ISA, their tests with the last outcome, their coverage: [ALL=1] fails when a test did not run
+	@$(PY) -m sim.testplan $(if $(filter-out 0,$(ALL)),--all-ran)
 
 ##@ Quality
 .PHONY: test lint bench

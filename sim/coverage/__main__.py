@@ -47,7 +47,8 @@ def main() -> int:
     parser.add_argument("--also", type=Path, nargs="*", default=[], help="folders of other runs")
     parser.add_argument("--plan", type=Path, default=PLAN_FILE)
     parser.add_argument("--exclusions", type=Path, default=EXCLUSIONS_FILE)
-    parser.add_argument("--folder", type=Path, default=FOLDER)
+    parser.add_argument("--folder", type=Path, default=FOLDER, help="for the page and the data")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="for coverage.json")
     args = parser.parse_args()
     if args.programs is not None:
         check_int("programs", args.programs, 0)
@@ -63,18 +64,19 @@ def main() -> int:
             )
             for sim in sims
         }
-        played = collect(console, loads, args.folder / RUNS, jobs=args.jobs)
+        played = collect(console, loads, args.folder / RUNS, args.results, jobs=args.jobs)
         report = measure(played, plan, exclusions, args.folder, args.also, begin)
     except EXPECTED as error:
         raise UsageError(str(error)) from error
     print_report(console, report)
     page = args.folder / "index.html"
     write_html(page, report)
-    write_json(RESULTS / "coverage.json", report.to_json())
+    figures = args.results / "coverage.json"
+    write_json(figures, report.to_json())
     good = not report.problems
     console.print(
         f"[bold {'green' if good else 'red'}]{'PASS' if good else 'FAIL'}[/]  coverage, "
-        f"{report.seconds:.0f} s; {shown(page)} and {shown(RESULTS / 'coverage.json')}",
+        f"{report.seconds:.0f} s; {shown(page)} and {shown(figures)}",
         soft_wrap=True,
     )
     return 0 if good else 1

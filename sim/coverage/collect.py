@@ -54,6 +54,7 @@ def collect(
     console: Console,
     plan: dict[str, list[Workload]],
     folder: Path,
+    recorded: Path,
     *,
     jobs: int = 0,
     seed: int = 1,
@@ -64,6 +65,7 @@ def collect(
         console: where to show progress.
         plan: workloads by simulator.
         folder: gets a folder for each simulation; emptied first.
+        recorded: where it is noted which tests ran.
         jobs: simulations at the same time; 0: one a processor.
         seed: of the simulator.
 
@@ -101,6 +103,8 @@ def collect(
         except BaseException:
             stop.set()
             raise
+    for run in played:
+        record_programs(run.sim, run.results, recorded)
     return played
 
 
@@ -111,7 +115,7 @@ def play_one(
     seed: int,
     finished: OnResult = lambda result: None,
 ) -> Played:
-    """Play one workload with a build; records the tests that it ran."""
+    """Play one workload with a build."""
     played = Played(built.sim, workload.name, folder / f"{built.sim}-{workload.name}")
     plusargs: tuple[str, ...] = ()
     if built.sim == CODE_SIMULATOR:
@@ -133,7 +137,6 @@ def play_one(
     played.error = run.error
     if not played.error and len(run.results) != workload.programs:
         played.error = f"{len(run.results)} of {workload.programs} programs came back"
-    record_programs(built.sim, run.results)
     return played
 
 

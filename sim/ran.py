@@ -96,7 +96,8 @@ def last_runs(folder: Path = RESULTS) -> dict[str, dict[str, Run]]:
         for line in path.read_text().splitlines():
             run = Run(**json.loads(line))
             runs.setdefault(run.test, {})[run.sim] = run
-    for junit in sorted(folder.glob(PYTEST_FILES)):
+    # The latest run last: one of a few tests must not hide behind one of all, or the reverse.
+    for junit in sorted(folder.glob(PYTEST_FILES), key=lambda path: path.stat().st_mtime):
         for run in _pytest_runs(junit):
             runs.setdefault(run.test, {})[run.sim] = run
     return runs

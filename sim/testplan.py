@@ -1,13 +1,15 @@
 """Check the test plan and show what ran (``make testplan``).
 
 No feature without a test and a coverage point, no pattern that matches nothing, no test that the
-plan does not list, no coverage point that no feature uses; and the last outcome of every test.
+plan does not list, no coverage point that no feature uses; and the last outcome of every test, with
+what the last coverage run (``make cov``) found of each feature's bins.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -21,6 +23,11 @@ from sim.results import RESULTS, ROOT
 from verif.plan import PLAN_FILE, Feature, Plan, PlanError, load_plan
 from verif.stimulus.directed import REGISTRY
 from verif.stimulus.profiles import PROFILES
+
+COVERAGE_FILE = "coverage.json"
+
+Bins = Mapping[str, tuple[int, int]]
+"""Bins that were hit and all bins, by coverage point."""
 
 UNITS = ROOT / "verif" / "units"
 TESTS = ROOT / "tests"
@@ -126,19 +133,41 @@ def status(tests: Iterable[str], runs: dict[str, dict[str, Run]], sims: list[str
     return result
 
 
-def show(console: Console, plan: Plan, rows: dict[str, Status]) -> None:
+def covered_bins(folder: Path) -> dict[str, tuple[int, int]]:
+    """What the last coverage run found, by coverage point; empty when there was none."""
+    path = folder / COVERAGE_FILE
+    if not path.exists():
+        return {}
+    points = json.loads(path.read_text())["functional"]["points"]
+    return {name: (point["hit"], point["bins"]) for name, point in points.items()}
+
+
+def bins_of(feature: Feature, plan: Plan, bins: Bins) -> tuple[int, int]:
+    """Bins hit and all bins of the points of ``feature``; points never measured count as missed."""
+    sums = [
+        bins.get(name, (0, len(plan.points[name].bins)))
+        for name in feature.coverage
+        if name in plan.points
+    ]
+    return sum(hit for hit, _ in sums), sum(total for _, total in sums)
+
+
+def show(console: Console, plan: Plan, rows: dict[str, Status], bins: Bins) -> None:
     """Print one row a feature."""
     table = Table(box=None, padding=(0, 2, 0, 0))
-    for name in ("feature", "tests", "passed", "failed", "not run"):
-        table.add_column(name, justify="left" if name == "feature" else "right")
+    table.add_column("feature", no_wrap=True, min_width=max(map(len, rows)))
+    for name in ("tests", "passed", "failed", "not run", "bins"):
+        table.add_column(name, justify="right")
     table.add_column("coverage points")
     for name, row in rows.items():
         style = "red" if row.failed else "yellow" if row.not_run else "green"
         counts = [len(row.passed), len(row.failed), len(row.not_run)]
+        hit, total = bins_of(plan.features[name], plan, bins)
         table.add_row(
             f"[{style}]{name}[/]",
             str(sum(counts)),
             *(str(count or "-") for count in counts),
+            (str(hit) if hit == total else f"[red]{hit} of {total}[/]") if bins else "-",
             ", ".join(plan.features[name].coverage),
         )
     console.print(table)
@@ -165,13 +194,19 @@ def main() -> int:
         name: status(tests_of(feature, existing), runs, args.sims)
         for name, feature in plan.features.items()
     }
+    bins = covered_bins(args.results)
     if not args.brief:
-        show(console, plan, rows)
-    return conclude(console, plan, problems(plan, existing), rows, args.all_ran)
+        show(console, plan, rows, bins)
+    return conclude(console, plan, problems(plan, existing), rows, bins, args.all_ran)
 
 
 def conclude(
-    console: Console, plan: Plan, wrong: list[str], rows: dict[str, Status], all_ran: bool
+    console: Console,
+    plan: Plan,
+    wrong: list[str],
+    rows: dict[str, Status],
+    bins: Bins,
+    all_ran: bool,
 ) -> int:
     """Print problems, failed tests and sums; return the exit code."""
     failed = sorted({test for row in rows.values() for test in row.failed})
@@ -184,13 +219,15 @@ def conclude(
     if all_ran:
         for test in not_run:
             console.print(f"[red]did not run[/]  {test}", soft_wrap=True)
-    bins = sum(len(point.bins) for point in plan.points.values())
+    total = sum(len(point.bins) for point in plan.points.values())
+    hit = sum(hit for hit, _ in bins.values())
+    covered = f"{hit:,} were hit" if bins else "make cov did not run"
     good = not wrong and not failed and not (all_ran and not_run)
     console.print(
         f"[bold {'green' if good else 'red'}]{'PASS' if good else 'FAIL'}[/]  "
         f"{len(plan.features)} features, {len(passed)} tests passed, {len(failed)} failed, "
-        f"{len(not_run)} did not run; {len(plan.points)} coverage points with {bins:,} bins; "
-        f"{len(wrong)} problems of the plan",
+        f"{len(not_run)} did not run; {len(plan.points)} coverage points with {total:,} bins, "
+        f"{covered}; {len(wrong)} problems of the plan",
         soft_wrap=True,
     )
     return 0 if good else 1

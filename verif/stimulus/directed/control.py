@@ -186,7 +186,7 @@ def fault_first_and_far() -> list[ProgramItem]:
 @directed(FAMILY, slow=True)
 def fault_in_last_word() -> list[ProgramItem]:
     """A fault in the last of 65,535 words, after 2**17 cycles of each of matrix unit and DMA."""
-    b = Builder("fault_in_last_word/fault")
+    b = Builder("fault_in_last_word/last_fault")
     b.add(*[mm(400, 100, 200, 4, 64, 4)] * 220)
     b.add(*[st(400 + i % 16, i % 500, 1) for i in range(MAX_PROGRAM - 1 - len(b.program))])
     # The next program starts by clearing a fault address with every bit but the lowest set.

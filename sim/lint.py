@@ -43,7 +43,15 @@ def lints() -> list[Lint]:
         ),
         Lint(
             "verilator: plain testbench",
-            [*verilator, "-Wall", "--timing", "--top-module", "plain_tb", *rtl, str(TESTBENCH)],
+            [
+                *verilator,
+                "-Wall",
+                "--timing",
+                "--top-module",
+                "plain_tb",
+                *rtl,
+                *map(str, TESTBENCH),
+            ],
             silent=True,
         ),
     ]

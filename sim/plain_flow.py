@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import re
+import resource
 import subprocess
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from model.isa import Instruction, Op
 from model.machine import DEFAULT_DEPTH, Machine
 from sim.builds import BUILD, ROOT, RTL, rtl_sources, tool_environment
 
-TESTBENCH = ROOT / "sim" / "plain_tb" / "plain_tb.sv"
+TESTBENCH = [ROOT / "sim" / "plain_tb" / name for name in ("plain_checker.sv", "plain_tb.sv")]
 MAX_PROGRAM_WORDS = 4096
 
 # The same optimization as the pyuvm flow's builds. The wheel's makefile leaves out what --timing
@@ -38,9 +40,16 @@ class Replay:
 
 @dataclass(frozen=True)
 class PlainRun:
-    """What a run reported; ``seconds`` is the simulation phase alone, without process start-up."""
+    """What a run reported.
+
+    Attributes:
+        seconds: wall-clock time of the simulation phase alone, without process start-up.
+        cpu_seconds: processor time of the whole process.
+        programs, cycles, comparisons, mismatches: as the testbench counted them.
+    """
 
     seconds: float
+    cpu_seconds: float
     programs: int
     cycles: int
     comparisons: int
@@ -51,40 +60,70 @@ class PlainFlowError(RuntimeError):
     """The plain testbench did not build or did not reach its end."""
 
 
-def export(path: Path, replays: Iterable[Replay]) -> None:
-    """Write programs with the model's predictions as one file of big-endian 32-bit words.
+def export(folder: Path, replays: Sequence[Replay]) -> None:
+    """Write programs with the model's predictions, twice: as text files and as one binary file.
 
-    The number of programs, then for each: latency, program words, the program (four words each,
-    most significant first), 8,192 words of initial and 8,192 of final memory, the five counters,
-    fault, fault code and fault pc.
+    A program has six memories: ``info`` (read latency, words of the program, number of retire
+    records, number of external writes, the five counters, fault, fault code, fault pc), ``program``
+    (128-bit words), ``image`` and ``final`` (8,192 words of external memory before and after),
+    ``records`` (six words each, as one number of 192 bits) and ``writes`` (address and data, 64
+    bits). ``<index>.<memory>.hex`` holds one in hexadecimal; ``replay.bin`` holds all of them one
+    after the other, big-endian.
 
     Raises:
         ValueError: a program that does not fit the testbench's instruction memory.
     """
+    folder.mkdir(parents=True, exist_ok=True)
     machine = Machine(DEFAULT_DEPTH)
-    chunks: list[bytes] = []
-    for replay in replays:
-        if len(replay.program) > MAX_PROGRAM_WORDS:
-            raise ValueError(
-                f"program of {len(replay.program)} words, the plain testbench holds "
-                f"{MAX_PROGRAM_WORDS}"
-            )
-        before = np.zeros(DEFAULT_DEPTH, dtype=np.uint32)
-        before[: replay.image.size] = replay.image
-        result = machine.run(replay.program, before, replay.latency)
-        c = result.counters
-        outputs = [c.total, c.mm, c.dma, c.vec, c.n_inst]
-        outputs += [int(result.fault != 0), int(result.fault), result.fault_pc]
-        chunks += [
-            _words([replay.latency, len(replay.program)]),
-            b"".join(word.to_bytes(16, "big") for word in replay.program),
-            _words(before),
-            _words(result.ext),
-            _words(outputs),
-        ]
-    count = len(chunks) // 5
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(b"".join([_words([count]), *chunks]))
+    binary = []
+    for index, replay in enumerate(replays):
+        for name, (bits, words) in _predicted(machine, replay).items():
+            text = "".join(f"{word:0{bits // 4}x}\n" for word in words)
+            (folder / f"{index}.{name}.hex").write_text(text)
+            binary += [word.to_bytes(bits // 8, "big") for word in words]
+    (folder / "replay.bin").write_bytes(b"".join(binary))
+
+
+def _predicted(machine: Machine, replay: Replay) -> dict[str, tuple[int, list[int]]]:
+    """The memories of one program by name: bits of a word, and the words."""
+    if len(replay.program) > MAX_PROGRAM_WORDS:
+        raise ValueError(
+            f"program of {len(replay.program)} words, the plain testbench holds {MAX_PROGRAM_WORDS}"
+        )
+    before = np.zeros(DEFAULT_DEPTH, dtype=np.uint32)
+    before[: replay.image.size] = replay.image
+    writes: list[int] = []
+
+    def note(_: int, instr: Instruction) -> None:
+        if instr.op == Op.ST and (operands := machine.operands(instr)):
+            data = operands["src"].tolist()
+            writes.extend(_joined(instr.b + i, word) for i, word in enumerate(data))
+
+    result = machine.run(replay.program, before, replay.latency, note)
+    records = [
+        _joined(r.pc, r.op | (r.fault != 0) << 8, r.busy, r.spad_writes, r.ext_writes, r.signature)
+        for r in result.retires
+    ]
+    c = result.counters
+    info = [replay.latency, len(replay.program), len(records), len(writes)]
+    info += [c.total, c.mm, c.dma, c.vec, c.n_inst]
+    info += [int(result.fault != 0), int(result.fault), result.fault_pc]
+    return {
+        "info": (32, info),
+        "program": (128, list(replay.program)),
+        "image": (32, before.tolist()),
+        "final": (32, result.ext.tolist()),
+        "records": (192, records),
+        "writes": (64, writes),
+    }
+
+
+def _joined(*words: int) -> int:
+    """Join 32-bit words, the first one uppermost."""
+    number = 0
+    for word in words:
+        number = number << 32 | word
+    return number
 
 
 def build(sim: str) -> list[str]:
@@ -93,7 +132,7 @@ def build(sim: str) -> list[str]:
     Raises:
         PlainFlowError: the compiler's output, when it fails.
     """
-    sources = [*rtl_sources(RTL), TESTBENCH]
+    sources = [*rtl_sources(RTL), *TESTBENCH]
     options = VERILATOR_OPTIONS if sim == "verilator" else ICARUS_OPTIONS
     key = hashlib.sha256(" ".join(options).encode())
     for source in sources:
@@ -109,16 +148,22 @@ def build(sim: str) -> list[str]:
     return [str(binary)] if sim == "verilator" else ["vvp", "-n", str(binary)]
 
 
-def run(command: Sequence[str], job: Path) -> PlainRun:
-    """Replay the programs in ``job`` and time the simulation phase.
+def run(command: Sequence[str], folder: Path, programs: int, binary: bool = False) -> PlainRun:
+    """Replay what ``export`` wrote and time the simulation phase.
+
+    Args:
+        command: from ``build``.
+        folder: what was exported, with so many ``programs``.
+        binary: read the binary file instead of the text files, which is faster.
 
     Raises:
         PlainFlowError: the output so far, when the testbench does not reach its end.
     """
     output: list[str] = []
     begin = end = 0.0
+    cpu = _cpu_of_children()
     process = subprocess.Popen(
-        [*command, f"+job={job}"],
+        [*command, f"+job={folder}", f"+programs={programs}", *(["+binary"] if binary else [])],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -136,11 +181,12 @@ def run(command: Sequence[str], job: Path) -> PlainRun:
                 numbers = [int(group) for group in match.groups()]
     if process.returncode or not end:
         raise PlainFlowError("".join(output))
-    return PlainRun(end - begin, *numbers)
+    return PlainRun(end - begin, _cpu_of_children() - cpu, *numbers)
 
 
-def _words(values: npt.ArrayLike) -> bytes:
-    return np.asarray(values, dtype=np.int64).astype(">u4").tobytes()
+def _cpu_of_children() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def _compile_command(

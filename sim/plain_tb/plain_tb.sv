@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A testbench without Python, the yardstick of 'make bench': replays programs from one binary file
-// and compares 8,192 words of external memory, the five counters and the fault outputs with the model's prediction.
-// The file is written by sim/plain_flow.py, which also describes it.
+// A testbench without Python, the yardstick of 'make bench': replays programs and checks what the
+// pyuvm flow checks, against the model's predictions: memory, counters and fault outputs here,
+// retired instructions, external writes and pins in plain_checker. It reads hexadecimal files as
+// such testbenches do, or with +binary one binary file. sim/plain_flow.py writes and describes both.
 
 `default_nettype none
 
@@ -10,6 +11,7 @@ module plain_tb;
 
   localparam int Depth = 8192;
   localparam int ProgramDepth = 4096;
+  localparam int Settle = 4;  // cycles after halted in which nothing may change
   localparam int Patience = 100_000_000;  // cycles for all programs together
 
   logic clk;
@@ -48,12 +50,29 @@ module plain_tb;
   assign observed[6] = {28'd0, fault_code};
   assign observed[7] = {16'd0, fault_pc};
 
+  plain_checker u_checker (
+      .counters({observed[0], observed[1], observed[2], observed[3], observed[4]}),
+      .pc(dut.pc_q),
+      .op(dut.op),
+      .issue(dut.issue),
+      .issue_fault(dut.issue_fault),
+      .issue_halt(dut.issue_halt),
+      .retire(dut.retire),
+      .spad_we(dut.spad_we),
+      .spad_waddr(dut.spad_waddr),
+      .spad_wdata(dut.spad_wdata),
+      .*
+  );
+
+  // Of the program that runs: read latency, its words, retire records, external writes, then the
+  // expected outputs.
+  logic [31:0] info[12];
+
   // ---- Instruction memory: past the program it reads as zero
 
   logic [127:0] imem[ProgramDepth];
-  logic [31:0] program_words;
 
-  assign imem_data = {16'd0, imem_addr} < program_words ? imem[imem_addr[11:0]] : '0;
+  assign imem_data = {16'd0, imem_addr} < info[1] ? imem[imem_addr[11:0]] : '0;
 
   // ---- External memory: a request in cycle t is answered in cycle t + latency (1..64)
 
@@ -62,11 +81,10 @@ module plain_tb;
   logic [63:0] pending;
   logic [5:0] head;
   logic [5:0] tail;
-  logic [31:0] latency;
   logic [31:0] read_data;
   logic answer;
 
-  assign answer = latency == 1 ? req_valid : pending[latency[5:0]-6'd2];
+  assign answer = info[0] == 1 ? req_valid : pending[info[0][5:0]-6'd2];
   assign read_data = int'(req_addr) < Depth ? ext[req_addr[12:0]] : '0;
 
   always @(posedge clk) begin
@@ -84,7 +102,7 @@ module plain_tb;
       end
       resp_valid <= answer;
       if (answer) begin
-        resp_data <= latency == 1 ? read_data : in_flight[tail];
+        resp_data <= info[0] == 1 ? read_data : in_flight[tail];
         tail <= tail + 6'd1;
       end
     end
@@ -94,26 +112,32 @@ module plain_tb;
   // ---- Replay
 
   logic [31:0] expected_ext[Depth];
-  logic [31:0] expected[8];
-  int file, got, mismatches, comparisons;
-  logic [31:0] programs;
+  int file, got, programs, mismatches, comparisons;
   longint cycles;
-  string path;
+  string folder;
+  bit binary;
 
-  // Reads one word; the file is big-endian, as $fread expects it.
-  task automatic read_word(output logic [31:0] word);
-    got = $fread(word, file);
-    if (got != 4) $fatal(1, "plain_tb: %s ends too early", path);
+  // The usual way: hexadecimal files, one a memory.
+  task automatic load_text(input int index);
+    string name;
+    name = $sformatf("%s/%0d", folder, index);
+    $readmemh({name, ".info.hex"}, info, 0, 11);
+    if (info[1] != 0) $readmemh({name, ".program.hex"}, imem, 0, info[1] - 1);
+    $readmemh({name, ".image.hex"}, ext, 0, Depth - 1);
+    $readmemh({name, ".final.hex"}, expected_ext, 0, Depth - 1);
+    if (info[2] != 0) $readmemh({name, ".records.hex"}, u_checker.expected_records, 0, info[2] - 1);
+    if (info[3] != 0) $readmemh({name, ".writes.hex"}, u_checker.expected_writes, 0, info[3] - 1);
   endtask
 
-  task automatic load_program;
-    read_word(latency);
-    read_word(program_words);
-    got = $fread(imem, file, 0, program_words);
+  // The fast way: everything in one binary file, big-endian as $fread expects it.
+  task automatic load_binary;
+    got = $fread(info, file, 0, 12);
+    if (info[1] != 0) got = $fread(imem, file, 0, info[1]);
     got = $fread(ext, file, 0, Depth);
     got = $fread(expected_ext, file, 0, Depth);
-    got = $fread(expected, file, 0, 8);
-    if (got != 32) $fatal(1, "plain_tb: %s ends too early", path);
+    if (info[2] != 0) got = $fread(u_checker.expected_records, file, 0, info[2]);
+    if (info[3] != 0) got = $fread(u_checker.expected_writes, file, 0, info[3]);
+    if (got == 0) $fatal(1, "plain_tb: %s/replay.bin ends too early", folder);
   endtask
 
   task automatic check_program(input int index);
@@ -125,9 +149,9 @@ module plain_tb;
       end
     end
     for (int i = 0; i < 8; i++) begin
-      if (observed[i] !== expected[i]) begin
+      if (observed[i] !== info[4+i]) begin
         mismatches++;
-        $display("MISMATCH program %0d output %0d: expected %0d, got %0d", index, i, expected[i],
+        $display("MISMATCH program %0d output %0d: expected %0d, got %0d", index, i, info[4+i],
                  observed[i]);
       end
     end
@@ -136,30 +160,34 @@ module plain_tb;
   endtask
 
   initial begin
-    if (!$value$plusargs("job=%s", path)) $fatal(1, "plain_tb: +job=FILE is missing");
-    file = $fopen(path, "rb");
-    if (file == 0) $fatal(1, "plain_tb: cannot open %s", path);
-    read_word(programs);
+    if (!$value$plusargs("job=%s", folder)) $fatal(1, "plain_tb: +job=FOLDER is missing");
+    if (!$value$plusargs("programs=%d", programs)) $fatal(1, "plain_tb: +programs=N is missing");
+    binary = $test$plusargs("binary") != 0;
+    if (binary) file = $fopen({folder, "/replay.bin"}, "rb");
+    if (binary && file == 0) $fatal(1, "plain_tb: cannot open %s/replay.bin", folder);
     rst = 1'b1;
     start = 1'b0;
     mismatches = 0;
     comparisons = 0;
     cycles = 0;
-    program_words = 0;
-    latency = 8;
+    info[0] = 8;
+    info[1] = 0;
     $display("BEGIN");
     $fflush;
     repeat (2) @(negedge clk);
     rst = 1'b0;
-    for (int p = 0; p < int'(programs); p++) begin
-      load_program();
+    for (int p = 0; p < programs; p++) begin
+      if (binary) load_binary();
+      else load_text(p);
       @(negedge clk) start = 1'b1;
       @(negedge clk) start = 1'b0;
       wait (halted);
-      @(negedge clk) check_program(p);
+      repeat (Settle) @(negedge clk);
+      u_checker.finish_program(int'(info[2]), int'(info[3]));
+      check_program(p);
     end
     $display("END programs %0d cycles %0d comparisons %0d mismatches %0d", programs, cycles,
-             comparisons, mismatches);
+             comparisons + u_checker.comparisons, mismatches + u_checker.mismatches);
     $fflush;
     $finish;
   end

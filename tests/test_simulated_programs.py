@@ -1,6 +1,6 @@
 """Directed and random programs on the RTL: all or a slice, in both simulators.
 
-What ran is recorded for the test plan. The rest is reached by ``make directed`` and ``make random``.
+What ran is recorded for the test plan; ``make directed`` and ``make random`` reach the rest.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from sim.builds import ROOT, RTL, build, tool_environment
 from sim.compare import compare_results
 from sim.failures import failure_text
 from sim.powerup import compare_states
-from sim.random_programs import split
 from sim.ran import record_programs
+from sim.random_programs import split
 from sim.simulator import JobResult, simulate
 from verif.agents.control.program_item import ProgramItem
 from verif.job import Job
@@ -169,6 +169,6 @@ def test_a_range_is_cut_where_a_program_brings_its_scratchpad() -> None:
     for first, count, parts in ((0, 1, 1), (7, 1000, 3), (8, 64, 8)):
         pieces = split(first, count, parts)
         assert sum(size for _, size in pieces) == count
-        assert [start for start, _ in pieces][0] == first
+        assert next(start for start, _ in pieces) == first
         assert all(start % 8 == 0 for start, _ in pieces[1:])
         assert len(pieces) <= parts + 1

@@ -137,9 +137,9 @@ def main() -> int:
     about = {"program": item.name, "simulator": args.sim, "latency": args.latency}
     write_trace(path, events, **about, counters=result.counters)
     passed = played.ok and result.passed
-    count, cycles = len(records), result.counters.get("total", 0)
+    count, total = len(records), result.counters.get("total", 0)
     console.print(
-        f"{verdict(passed)}  {args.program} on {args.sim}: {count} instructions, {cycles:,} cycles; "
+        f"{verdict(passed)}  {args.program} on {args.sim}: {count} instructions, {total:,} cycles; "
         f"{shown(path.resolve())} opens in Perfetto (1 us is 1 cycle)",
         soft_wrap=True,
     )

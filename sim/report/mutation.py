@@ -1,0 +1,119 @@
+"""Section: which faults planted in the design were found, and by what."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from sim.report.page import (
+    Block,
+    Cell,
+    Figure,
+    Fold,
+    Section,
+    State,
+    Table,
+    Text,
+    count,
+    missing,
+    percent,
+)
+from sim.report.sources import Sources
+
+ID, TITLE = "mutation", "Mutation score"
+LEAD = (
+    "Small faults are planted in the design, one at a time; a good testbench finds each. What "
+    "survives is either proven to change nothing or shows where a check is missing."
+)
+KILLED, PROVEN = "killed", "proven"
+COLOURS = {
+    "killed": "var(--vec)",
+    "proven": "var(--mm)",
+    "survived": "var(--bad)",
+    "open": "var(--dma)",
+}
+Mutant = dict[str, Any]
+
+
+def section(sources: Sources) -> Section:
+    """Return the section of the mutation campaign."""
+    data = sources.result("mutation")
+    mutants = data.get("mutants") if data else None
+    if not data or not isinstance(mutants, list) or not mutants:
+        return missing(ID, TITLE, LEAD, "No mutation campaign has ended yet.", "make mutate")
+    statuses = Counter(str(mutant["status"]) for mutant in mutants)
+    # A fault that changes nothing cannot be found: it counts for neither side.
+    relevant = len(mutants) - statuses[PROVEN]
+    score = 100 * statuses[KILLED] / max(1, relevant)
+    left = [m for m in mutants if m["status"] not in (KILLED, PROVEN)]
+    state: State = "warn" if left else "good"
+    blocks: list[Block] = [
+        Text(
+            f"{statuses[KILLED]:,} of {count(relevant, 'mutant')} that change the design were "
+            f"killed; {count(statuses[PROVEN], 'other')} proven to change nothing.",
+            state,
+        ),
+        files_figure(mutants),
+    ]
+    if checks := Counter(c for m in mutants for c in list(m.get("checks") or [])[:1]):
+        blocks.append(checks_table(checks))
+    if left:
+        blocks.append(Fold(f"Alive: {count(len(left), 'mutant')}", [alive_table(left)]))
+    note = f"of {count(relevant, 'mutant')} killed, {count(len(left), 'alive', 'alive')}"
+    problem = f"{count(len(left), 'mutant')} alive" if left else ""
+    return Section(ID, TITLE, state, percent(score), note, LEAD, blocks, problem)
+
+
+def files_figure(mutants: list[Mutant]) -> Figure:
+    """Return mutants by file and status."""
+    files = sorted({str(mutant.get("file", "design")) for mutant in mutants})
+    bars = []
+    for status in dict.fromkeys([*COLOURS, *(str(m["status"]) for m in mutants)]):
+        mine = Counter(str(m.get("file", "design")) for m in mutants if m["status"] == status)
+        if mine:
+            bars.append(
+                {
+                    "type": "bar",
+                    "orientation": "h",
+                    "name": status,
+                    "y": files,
+                    "x": [mine[file] for file in files],
+                    "marker": {"color": COLOURS.get(status, "var(--front)")},
+                    "hovertemplate": "%{x:,}",
+                }
+            )
+    return Figure(
+        "mutation-files",
+        "Mutants by file and fate",
+        "Survivors are where to look next; proven ones are equivalent to the design.",
+        bars,
+        {
+            "barmode": "stack",
+            "yaxis": {"autorange": "reversed"},
+            "xaxis": {"title": {"text": "mutants"}},
+            "hovermode": "y unified",
+        },
+        height=120 + 26 * len(files),
+    )
+
+
+def checks_table(checks: Counter[str]) -> Table:
+    """Return what the testbench noticed first."""
+    total = sum(checks.values())
+    rows = [
+        (name, Cell(f"{number:,}", bar=100 * number / total), percent(100 * number / total))
+        for name, number in checks.most_common()
+    ]
+    return Table(
+        ("first check to notice", "mutants", "share"), rows, "<>>", title="What found them"
+    )
+
+
+def alive_table(mutants: list[Mutant]) -> Table:
+    """Return one row a mutant that nothing has decided."""
+    rows = []
+    for mutant in mutants[:300]:
+        place = ":".join(str(mutant[k]) for k in ("file", "line") if k in mutant)
+        what = mutant.get("text") or mutant.get("operator") or mutant.get("key", "")
+        rows.append((Cell(place, "mono"), Cell(str(what), "mono"), str(mutant["status"])))
+    return Table(("where", "mutant", "status"), rows, "<<<")

@@ -1,0 +1,67 @@
+"""What the report reads: result files as JSON, the latest regression, the history."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sim.results import RESULTS, ROOT
+
+REGRESSIONS = ROOT / "build" / "regress"
+MAX_HISTORY = 200
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Where the results lie. Reading returns None, never raises, for what is not there or torn.
+
+    Attributes:
+        results: folder of the tools' result files.
+        regressions: folder of the regressions and their history.
+    """
+
+    results: Path = RESULTS
+    regressions: Path = REGRESSIONS
+
+    def result(self, name: str) -> dict[str, Any] | None:
+        """A result file by its name without suffix."""
+        return read_json(self.results / f"{name}.json")
+
+    def traces(self) -> list[tuple[str, dict[str, Any]]]:
+        """Traces of programs with their file names, the newest first."""
+        files = sorted(
+            self.results.glob("*.trace.json"), key=lambda path: path.stat().st_mtime, reverse=True
+        )
+        found = ((path.name, read_json(path)) for path in files)
+        return [(name, data) for name, data in found if data and "traceEvents" in data]
+
+    def regression(self) -> dict[str, Any] | None:
+        """Summary of the latest regression."""
+        return read_json(self.regressions / "latest" / "summary.json")
+
+    def history(self) -> list[dict[str, Any]]:
+        """Past regressions in the order of their start, the latest `MAX_HISTORY` of them."""
+        path = self.regressions / "history.sqlite"
+        if not path.exists():
+            return []
+        try:
+            with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=5)) as database:
+                database.row_factory = sqlite3.Row
+                query = "SELECT * FROM regression ORDER BY started DESC LIMIT ?"
+                rows = database.execute(query, (MAX_HISTORY,)).fetchall()
+        except sqlite3.Error:
+            return []
+        return [dict(row) for row in reversed(rows)]
+
+
+def read_json(path: Path) -> dict[str, Any] | None:
+    """Return a JSON object from a file; None when there is none to be had."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return data if isinstance(data, dict) else None

@@ -156,9 +156,11 @@ def command(made: Build, run: JobResult, plusargs: tuple[str, ...], seed: int) -
     """The call of make that runs the compiled simulator."""
     arguments = [*plusargs]
     sim_args = ""
+    if run.waves:
+        arguments += [f"+ga2_waves={run.waves}"]
     if made.sim == "icarus":
         # vvp takes its wave format behind the program's name, where plusargs go, too.
-        arguments += [f"+ga2_waves={run.waves}", "-fst"] if run.waves else ["-none"]
+        arguments += ["-fst" if run.waves else "-none"]
     elif run.waves:
         sim_args = f"--trace --trace-file {run.waves}"
     old = [made.binary, made.binary.with_suffix(".mk")]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 MismatchKind = Literal[
@@ -64,7 +64,8 @@ class ProgramResult:
 
     def to_json(self) -> str:
         """One line of JSON."""
-        return json.dumps({"type": "program", **asdict(self)})
+        mismatches = [vars(mismatch) for mismatch in self.mismatches]
+        return json.dumps({"type": "program", **vars(self), "mismatches": mismatches})
 
     @classmethod
     def from_json(cls, fields: dict[str, Any]) -> ProgramResult:

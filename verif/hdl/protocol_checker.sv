@@ -15,13 +15,9 @@ module protocol_checker #(
   input  wire         halted,
   input  wire  [15:0] imem_addr,
   input  wire         req_valid,
-  input  wire  [15:0] req_addr,
-  input  wire         in_read,     // a read burst went on in the last cycle
-  input  wire         unanswered,  // a read request waits for its answer
   input  wire         wr_valid,
-  input  wire  [15:0] wr_addr,
-  input  wire  [31:0] wr_data,
-  input  wire         in_write,    // a write burst went on in the last cycle
+  input  wire  [3:0]  flaws,       // found by bus_watch
+  input  wire         unanswered,  // a read request waits for its answer
   input  wire  [31:0] cyc_total, cyc_mm, cyc_dma, cyc_vec, n_inst,
   input  wire         fault,
   input  wire  [3:0]  fault_code,
@@ -60,7 +56,6 @@ module protocol_checker #(
   logic         active;     // a program runs
   logic         ended;      // halted was seen; outputs must hold
   logic         was_reset, was_start, was_taken;
-  logic [15:0]  next_req_addr, next_wr_addr;
   time          started_at;
   logic [159:0] held_counters;
   logic [21:0]  held_end;
@@ -70,11 +65,10 @@ module protocol_checker #(
   wire stray_request = req_valid && Probed && !(executing && executing_op == OpLoad);
   wire stray_write = wr_valid && Probed && !(executing && executing_op == OpStore);
   wire stray_spad_write = Probed && spad_we && !executing;
-  wire [10:0] attention = {
+  wire [14:0] attention = {
     rst, start, was_reset, was_start, ended, halted, fault, Probed && retire, stray_request,
-    stray_write, stray_spad_write
+    stray_write, stray_spad_write, flaws
   };
-  wire [2:0] any = {req_valid, wr_valid, attention != '0};
 
   initial begin
     {watching, active, ended} = '0;
@@ -100,31 +94,10 @@ module protocol_checker #(
 
   // One process with blocking assignments: nothing but Python reads these variables.
   always @(posedge clk) begin
-    if (any !== '0) begin
-      if (req_valid !== 1'b0) check_request;
-      if (wr_valid !== 1'b0) check_write;
-      if (attention !== '0) check_rest;
-    end
+    if (attention !== '0) check;
   end
 
-  task automatic check_request;
-    if (req_addr !== next_req_addr) begin
-      if (^{req_valid, req_addr} === 1'bx) report(UnknownData);
-      if (in_read) report(ReqNotConsecutive);
-    end
-    next_req_addr = req_addr + 1;
-  endtask
-
-  task automatic check_write;
-    if (wr_addr !== next_wr_addr) begin
-      if (^{wr_valid, wr_addr} === 1'bx) report(UnknownData);
-      if (in_write) report(WriteNotConsecutive);
-    end
-    if (^wr_data === 1'bx) report(UnknownData);
-    next_wr_addr = wr_addr + 1;
-  endtask
-
-  task automatic check_rest;
+  task automatic check;
     if (taken != was_taken) {errors, error_mask, first_error, first_cycle} = '0;
     was_taken = taken;
     if (rst) begin
@@ -133,11 +106,15 @@ module protocol_checker #(
       ended     = 1'b0;
       was_start = 1'b0;
     end else begin
-      if (^{halted, fault, req_valid, wr_valid, imem_addr} === 1'bx) report(UnknownControl);
+      if (^{halted, fault, imem_addr} === 1'bx) report(UnknownControl);
       if (stray_request !== 1'b0) report(ReqOutsideLoad);
       if (stray_write !== 1'b0) report(WriteOutsideStore);
       if (stray_spad_write !== 1'b0) report(SpadWriteOutside);
       if (Probed && retire === 1'b1 && unanswered) report(Unanswered);
+      if (flaws[0]) report(ReqNotConsecutive);
+      if (flaws[1]) report(WriteNotConsecutive);
+      if (flaws[2]) report(UnknownControl);
+      if (flaws[3]) report(UnknownData);
       check_program;
     end
     was_reset = rst;

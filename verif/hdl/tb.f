@@ -1,8 +1,7 @@
-burst_tracker.sv
+bus_watch.sv
 instruction_memory.sv
 external_memory.sv
 retire_probe.sv
-write_log.sv
 protocol_checker.sv
 watchdog.sv
 ga2_tb.sv

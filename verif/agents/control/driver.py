@@ -22,9 +22,9 @@ class LoadError(RuntimeError):
 class ControlDriver(uvm_driver):
     """Drives ``clk_enable``, ``load_req``, ``rst`` and ``start``.
 
-    Everything is driven on the falling edge of the clock, which lives in the HDL: the driver knows
-    its period and never waits for clock edges. ``started`` announces each item before it is
-    loaded, once, also when the item is aborted and run again.
+    Everything is driven midway between rising edges of the clock, which lives in the HDL: the
+    driver knows its period and never waits for clock edges. ``started`` announces each item before
+    it is loaded, and again when it was aborted and is loaded for its full run.
     """
 
     def build_phase(self) -> None:
@@ -43,7 +43,7 @@ class ControlDriver(uvm_driver):
             self.seq_item_port.item_done()
 
     async def power_up(self) -> None:
-        """Start the clock, so that it falls at even multiples of half a period, and reset."""
+        """Start the clock, which rises half a period later, and reset."""
         self.dut.clk_enable.value = 1
         await self.cycles(1)
         self.config.probed = bool(self.dut.probed.value)
@@ -51,7 +51,7 @@ class ControlDriver(uvm_driver):
         self.ready.set()
 
     async def cycles(self, count: int) -> None:
-        """Wait from one falling edge to the one ``count`` cycles later."""
+        """Wait from the middle of a cycle to that of the one ``count`` cycles later."""
         if count > 0:
             await Timer(count * self.config.period, unit="ns")
 
@@ -75,7 +75,7 @@ class ControlDriver(uvm_driver):
         await self.pulse_start(item)
         if not self.dut.done.value:
             await RisingEdge(self.dut.done)
-        # Back to the falling edge; by then the monitor has published what it saw.
+        # Back to the middle of a cycle; by then the monitor has published what it saw.
         await Timer(self.config.period // 2, unit="ns")
         if self.dut.hang.value:
             await self.reset()

@@ -78,5 +78,7 @@ class ControlMonitor(uvm_monitor):
     @staticmethod
     def sample(handle: Any) -> int | None:
         """Value of a signal, None when a bit of it is unknown."""
-        value = handle.value
-        return int(value) if value.is_resolvable else None
+        try:
+            return int(handle.value)
+        except ValueError:  # asking first would look at every bit
+            return None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
-from pyuvm import uvm_sequence_item
 
-
-class BurstItem(uvm_sequence_item):
-    """One burst.
+@dataclass(frozen=True, slots=True)
+class BurstItem:
+    """One burst. Plain data: no sequencer handles it, and there are many.
 
     Attributes:
         kind: ``read`` or ``write``.
@@ -16,8 +16,6 @@ class BurstItem(uvm_sequence_item):
         length: words.
     """
 
-    def __init__(self, kind: Literal["read", "write"], addr: int, length: int) -> None:
-        super().__init__(kind)
-        self.kind = kind
-        self.addr = addr
-        self.length = length
+    kind: Literal["read", "write"]
+    addr: int
+    length: int

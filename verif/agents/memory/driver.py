@@ -20,7 +20,7 @@ class ReactiveDriver(uvm_component):
 
     Request i of a program, made in cycle t, is answered in cycle ``max(t + latencies[i],
     previous answer + 1)``, which is the model's rule too. While a burst is under way it works once
-    a cycle, on the falling edge.
+    a cycle, in its middle.
     """
 
     def build_phase(self) -> None:
@@ -58,12 +58,12 @@ class ReactiveDriver(uvm_component):
         while True:
             await self.armed.wait()
             await First(RisingEdge(self.requests.valid), RisingEdge(self.writes.valid))
-            await Timer(self.config.period // 2, unit="ns")  # falling edge
+            await Timer(self.config.period // 2, unit="ns")  # to the middle of the cycle
             while self.armed.is_set() and self.step():
                 await Timer(self.config.period, unit="ns")
 
     def step(self) -> bool:
-        """One cycle, on its falling edge; False when there is nothing more to do."""
+        """One cycle, in its middle; False when there is nothing more to do."""
         if self.rst.value:
             self.forget()
         self.cycle += 1

@@ -313,6 +313,10 @@ module ga2 (
       .done_q(unpack_done)
   );
 
+`ifdef FORMAL
+`include "ga2.svh"
+`endif
+
 endmodule
 
 `default_nettype wire

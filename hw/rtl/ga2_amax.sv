@@ -78,6 +78,10 @@ module ga2_amax (
     end
   end
 
+`ifdef FORMAL
+`include "ga2_amax.svh"
+`endif
+
 endmodule
 
 `default_nettype wire

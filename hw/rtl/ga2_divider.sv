@@ -45,6 +45,10 @@ module ga2_divider (
     end
   end
 
+`ifdef FORMAL
+`include "ga2_divider.svh"
+`endif
+
 endmodule
 
 `default_nettype wire

@@ -59,6 +59,10 @@ module ga2_fault_checker (
       : bad_overlap ? ga2_pkg::FaultOverlap
       : ga2_pkg::FaultNone;
 
+`ifdef FORMAL
+`include "ga2_fault_checker.svh"
+`endif
+
 endmodule
 
 `default_nettype wire

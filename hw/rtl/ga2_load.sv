@@ -74,6 +74,10 @@ module ga2_load (
     end
   end
 
+`ifdef FORMAL
+`include "ga2_load.svh"
+`endif
+
 endmodule
 
 `default_nettype wire

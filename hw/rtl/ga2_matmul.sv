@@ -226,6 +226,10 @@ module ga2_matmul (
       .sum(wdata)
   );
 
+`ifdef FORMAL
+`include "ga2_matmul.svh"
+`endif
+
 endmodule
 
 `default_nettype wire

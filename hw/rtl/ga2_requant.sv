@@ -73,6 +73,10 @@ module ga2_requant (
     end
   end
 
+`ifdef FORMAL
+`include "ga2_requant.svh"
+`endif
+
 endmodule
 
 `default_nettype wire

@@ -15,6 +15,7 @@ module ga2_requantizer (
 
   wire negative = acc[31];
   logic [31:0] magnitude;
+  logic [56:0] product;
   logic [56:0] rounded;
   logic [7:0] clamped;
 
@@ -22,12 +23,17 @@ module ga2_requantizer (
   // (p + half) >> s equals ((2p >> s) + 1) >> 1 for every s, s = 0 included.
   always_comb begin
     magnitude = negative ? -acc : acc;
-    rounded = ((((57'(magnitude) * 57'(m)) << 1) >> s) + 57'd1) >> 1;
+    product = 57'(magnitude) * 57'(m);
+    rounded = (((product << 1) >> s) + 57'd1) >> 1;
     clamped = rounded > 57'd127 ? 8'd127 : 8'(rounded);
     if (!negative) q = clamped;
     else if (relu) q = 8'd0;
     else q = -clamped;
   end
+
+`ifdef FORMAL
+`include "ga2_requantizer.svh"
+`endif
 
 endmodule
 

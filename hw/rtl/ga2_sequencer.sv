@@ -91,6 +91,10 @@ module ga2_sequencer (
     end
   end
 
+`ifdef FORMAL
+`include "ga2_sequencer.svh"
+`endif
+
 endmodule
 
 `default_nettype wire

@@ -150,6 +150,10 @@ module ga2_softmax (
       .done(divided)
   );
 
+`ifdef FORMAL
+`include "ga2_softmax.svh"
+`endif
+
 endmodule
 
 `default_nettype wire

@@ -58,6 +58,10 @@ module ga2_store (
     end
   end
 
+`ifdef FORMAL
+`include "ga2_store.svh"
+`endif
+
 endmodule
 
 `default_nettype wire

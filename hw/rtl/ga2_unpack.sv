@@ -73,6 +73,10 @@ module ga2_unpack (
     end
   end
 
+`ifdef FORMAL
+`include "ga2_unpack.svh"
+`endif
+
 endmodule
 
 `default_nettype wire

@@ -82,6 +82,10 @@ module ga2_vadd (
     end
   end
 
+`ifdef FORMAL
+`include "ga2_vadd.svh"
+`endif
+
 endmodule
 
 `default_nettype wire

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Facts about multiplication that join the proofs of the divider and of the requantizer, each for
+// all values at a width in which nothing overflows there. No part of the design.
+
+`default_nettype none
+
+module ga2_lemmas (
+    input wire [67:0] quotient,
+    input wire [67:0] divisor,
+    input wire [67:0] next,
+    input wire [56:0] x,
+    input wire [56:0] y,
+    input wire [31:0] acc
+);
+
+  wire [67:0] before = quotient * divisor;
+  wire [67:0] after = (68'd2 * quotient + next) * divisor;
+  wire [56:0] signed_acc = {{25{acc[31]}}, acc};
+  wire [31:0] magnitude = acc[31] ? -acc : acc;
+
+`ifdef GA2_HORNER
+  // With one more bit the quotient's product doubles and grows by the bit's.
+  always @* horner_step : assert (after == 68'd2 * before + next * divisor);
+`elsif GA2_NEGATED
+  always @* negated_factor : assert ((-x) * y == -(x * y));
+`else
+  always @* magnitude_of_acc : assert (57'(magnitude) == (acc[31] ? -signed_acc : signed_acc));
+`endif
+
+endmodule
+
+`default_nettype wire

@@ -27,6 +27,11 @@ NAMED_BITS: dict[int, dict[str, int]] = {
 }
 """Bits of each field that an operation reads; -1 is all of them."""
 
+_IGNORED_BITS = [
+    tuple(~named.get(field, 0) for field in FIELDS if field != "op")
+    for _, named in sorted(NAMED_BITS.items())
+]
+
 
 @lru_cache(maxsize=16384)
 def field_hits(instruction: Instruction, depth: int) -> tuple[Hit, ...]:
@@ -63,8 +68,11 @@ def _field_hits(i: Instruction, depth: int) -> Iterator[Hit]:
 
 
 def _ignored_set(i: Instruction) -> bool:
-    named = NAMED_BITS[i.op]
-    return any(getattr(i, f) & ~named.get(f, 0) for f in FIELDS if f != "op")
+    a, b, c, d, e, f, g, h, fl, x = _IGNORED_BITS[i.op]
+    return bool(
+        (i.a & a | i.b & b | i.c & c | i.d & d | i.e & e)
+        or (i.f & f | i.g & g | i.h & h | i.fl & fl | i.x & x)
+    )
 
 
 def length_class(i: Instruction) -> str:

@@ -24,6 +24,7 @@ from model.assembler import assemble
 from model.decode import DecodeRun, compile_decode
 from model.machine import Machine
 from sim import plain_flow
+from sim.bench_random import RandomBenchError, measure_random, report_random
 from sim.builds import BUILD, ROOT, SIMULATORS
 from sim.builds import build as build_pyuvm
 from sim.cli import Parser, UsageError, integer, run
@@ -41,6 +42,7 @@ TARGETS = {
     "icarus: pyuvm flow / plain testbench": (0.95, True),
     "process start-up, s": (1.0, False),
     "make SIM=verilator: build cached / built": (0.25, False),
+    "typical random programs a second of one core": (100, True),
 }
 # Not part of the project: a copy of it builds from nothing.
 LEFT_OUT = shutil.ignore_patterns("build", ".venv*", ".tools", ".git", ".*_cache", "__pycache__")
@@ -104,6 +106,9 @@ def main() -> int:
             flows[sim] = measure_flows(sim, decode, args.rounds or ROUNDS[sim])
             startup[sim] = measure_startup(sim)
         report_flows(console, sim, flows[sim])
+    with console.status("random programs"):
+        drawn = measure_random()
+    report_random(console, drawn)
     model = best_rate(lambda: model_cycles(decode), 5)
     with console.status("make SIM=verilator, built and cached"):
         built, cached = measure_build()
@@ -122,11 +127,13 @@ def main() -> int:
         "icarus: pyuvm flow / plain testbench": flows["icarus"].ratio(),
         "process start-up, s": max(startup.values()),
         "make SIM=verilator: build cached / built": cached / built,
+        "typical random programs a second of one core": drawn["typical"].cpu,
     }
     report_targets(console, reached)
     figures = {
         "flows": {sim: asdict(f) | _ratios(f) for sim, f in flows.items()},
         "model_cycles_per_second": model,
+        "random_programs_per_second": {name: asdict(rate) for name, rate in drawn.items()},
         "startup_seconds": startup,
         "make_verilator_seconds": {"building": built, "cached": cached},
         "targets": {
@@ -267,5 +274,5 @@ def meets(name: str, value: float) -> bool:
 if __name__ == "__main__":
     try:
         run("bench", main)
-    except (BenchError, PlainFlowError) as error:
+    except (BenchError, RandomBenchError, PlainFlowError) as error:
         sys.exit(f"bench: error: {error}")

@@ -90,6 +90,17 @@ class Hierarchy:
             found.append(self.parent[found[-1]])
         return found
 
+    def inside(self, module: str) -> set[str]:
+        """Return a module and everything in it."""
+        return {name for name in self.ports if module in self.scopes(name)}
+
+    def stub(self, module: str) -> str:
+        """Return a module without contents: its inputs are compared, its outputs are free."""
+        ports = ", ".join(
+            f"{way} wire [{width - 1}:0] {name}" for name, way, width in self.ports[module]
+        )
+        return f"(* blackbox *)\nmodule {module} ({ports});\nendmodule\n"
+
     def observer(self, module: str) -> str:
         """Return a module ``observed`` around ``module`` whose outputs are masked when idle."""
         ports = self.ports[module]

@@ -22,7 +22,7 @@ from sim.mutate.messages import LineWriter, Queue, Verdict
 from sim.mutate.order import AdaptiveOrder
 from sim.mutate.schema import CONTROL
 from sim.mutate.suite import TestSeries
-from verif.agents.control.program_item import ProgramItem
+from verif.agents.control.program_item import ProgramItem, Words
 from verif.env.predictor import Prediction, Predictor, predict
 from verif.env.result_log import ResultLog
 from verif.env.scoreboard import Scoreboard
@@ -52,7 +52,7 @@ class CachedPredictor(Predictor):
     @classmethod
     def learn(cls, items: tuple[ProgramItem, ...]) -> int:
         """Predict the programs of a series; return their cycles."""
-        spad = np.zeros(SPAD_WORDS, dtype=np.uint32)
+        spad: Words = np.zeros(SPAD_WORDS, dtype=np.uint32)
         cycles = 0
         for item in items:
             prediction = predict(item, spad)
@@ -99,7 +99,7 @@ def scrub_program() -> ProgramItem:
 
 @pyuvm.test()
 class MutationTest(BaseTest):
-    """Runs the mutants of ``job.params``: ``numbers``, ``files``, ``tests``, ``queue``, ``log``."""
+    """Runs the mutants of ``job.params`` (see ``sim.mutate.runner``)."""
 
     def build_phase(self) -> None:
         """Replace what predicts and what listens."""
@@ -124,6 +124,8 @@ class MutationTest(BaseTest):
         }
         slow = frozenset(name for name, test in self.series.items() if test.slow)
         self.order = AdaptiveOrder(costs, slow)
+        self.budget: float = params["budget"]
+        self.survived: dict[int, list[str]] = params["survived"]
         if params["judge_design"]:
             await self.judge_design()
         queue = Queue(Path(params["queue"]))
@@ -131,7 +133,8 @@ class MutationTest(BaseTest):
         while (position := queue.take()) < len(numbers):
             number = numbers[position]
             self.lines.write("begin", number=number)
-            verdict = await self.judge(number, params["files"][number])
+            file = params["files"][number]
+            verdict = await self.judge(number, file, self.tests_for(number, file))
             self.lines.write("verdict", **verdict.as_json())
         self.lines.write("end")
         self.drop_objection()
@@ -142,12 +145,26 @@ class MutationTest(BaseTest):
         Raises:
             LeakError: with the program and the first mismatch.
         """
-        verdict = await self.judge(0, "")
+        verdict = await self.judge(0, "", list(self.series))
         self.lines.write("verdict", **verdict.as_json())
         if verdict.killed:
             raise LeakError(f"the design fails {verdict.program}: {verdict.message}")
 
-    async def judge(self, number: int, file: str) -> Verdict:
+    def tests_for(self, number: int, file: str) -> list[str]:
+        """Return the tests for a mutant, best first, as far as the budget reaches."""
+        known = set(self.survived.get(number, ()))
+        left = self.budget
+        chosen: list[str] = []
+        for name in self.order.tests(file):
+            if name in known:
+                continue
+            left -= self.order.costs[name]
+            if left < 0 and chosen:
+                break
+            chosen.append(name)
+        return chosen
+
+    async def judge(self, number: int, file: str, tests: list[str]) -> Verdict:
         """Bring one mutant to life and run tests until one fails."""
         began = time.perf_counter()
         await self.select(0)
@@ -158,7 +175,7 @@ class MutationTest(BaseTest):
             raise LeakError(f"before mutant {number}: {message}")
         await self.select(number)
         count = 0
-        for name in self.order.tests(file):
+        for name in tests:
             for item in self.series[name].items:
                 result = await self.play(item)
                 count += 1
@@ -169,12 +186,15 @@ class MutationTest(BaseTest):
                     first = result.mismatches[0].message if result.mismatches else "no comparison"
                     seconds = round(time.perf_counter() - began, 4)
                     return Verdict(number, True, kinds, name, item.name, first, count, seconds)
-        return Verdict(number, False, programs=count, seconds=time.perf_counter() - began)
+        seconds = round(time.perf_counter() - began, 4)
+        survived = tuple(tests) if number else ()
+        return Verdict(number, False, programs=count, seconds=seconds, survived=survived)
 
     async def select(self, number: int) -> None:
         """Make a mutant the live one and reset the chip; drop late protocol errors of the last."""
         driver = self.env.control.driver
-        getattr(cocotb.top.dut, CONTROL).value = number
+        top: Any = cocotb.top
+        getattr(top.dut, CONTROL).value = number
         await driver.cycles(2)
         await driver.reset()
         self.env.control.monitor.protocol()
@@ -182,7 +202,7 @@ class MutationTest(BaseTest):
 
     async def play(self, item: ProgramItem) -> ProgramResult:
         """Play one program through the sequencer; return the scoreboard's verdict."""
-        log = self.env.result_log
+        log: VerdictTap = self.env.result_log
         log.last = None
         await OneProgram("one", Job(items=[item])).start(self.env.control.sequencer)
         if log.last is None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -16,9 +16,19 @@ from sim.mutate.boundary import MEMORY_STUB, Hierarchy, masked_ports
 from sim.mutate.netlist import start_in_reset
 from sim.mutate.yosys import portable, run_abc, run_yosys
 
-MEMORY_FILE = "ga2_scratchpad.sv"
+DIFFERENT = "different"
+"""A counterexample: no engine can prove equality in this scope."""
+
+CHIP = "ga2"
+MEMORY = "ga2_scratchpad"
+CONTROL_UNITS = ("ga2_sequencer", "ga2_fault_checker", "ga2_counters")
+"""What decides when units start and with which operands: real in every proof about the chip."""
+
 DEPTH = 10
 """Cycles that equiv_induct looks back."""
+
+BOUND = 6
+"""Cycles in which a difference is looked for before the engines that take long."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +45,15 @@ class Proof:
         return asdict(self)
 
 
+@dataclass(frozen=True)
+class Scope:
+    """Surroundings of a proof: a module, and what of its contents is real. The rest is boxes."""
+
+    top: str
+    real: frozenset[str]
+    boxed: tuple[str, ...] = ()
+
+
 class Prover:
     """Proofs about mutants of one design.
 
@@ -43,21 +62,47 @@ class Prover:
         limit: seconds that one engine may take.
     """
 
-    def __init__(self, texts: Mapping[str, str], limit: float = 120.0) -> None:
+    def __init__(self, texts: Mapping[str, str], limit: float = 30.0) -> None:
         self.texts = dict(texts)
         self.limit = limit
         self.hierarchy = Hierarchy(self.texts)
 
-    def prove(self, mutated: Mapping[str, str]) -> tuple[Proof | None, list[str]]:
-        """Try to prove a mutated design equal; return the proof, and what was tried."""
+    def scopes(self, files: Sequence[str]) -> list[Scope]:
+        """Return the surroundings to try for mutants of some files, the smallest first."""
+        tree = self.hierarchy
+        modules = [Path(file).stem for file in files if Path(file).stem in tree.ports]
+        paths = [tree.scopes(module)[:-1] for module in modules if module != CHIP]
+        found = []
+        if len(paths) == 1 and len(modules) == 1:
+            for at, top in enumerate(paths[0]):
+                found.append(self._scope(top, set(paths[0][: at + 1])))
+                found.append(self._scope(top, tree.inside(top)))
+        units = {module for path in paths for module in path}
+        inside = {part for unit in units for part in tree.inside(unit)}
+        found.append(self._scope(CHIP, {CHIP, *CONTROL_UNITS, *units}))
+        found.append(self._scope(CHIP, {CHIP, *CONTROL_UNITS, *inside}))
+        return list(dict.fromkeys(found))
+
+    def _scope(self, top: str, real: set[str]) -> Scope:
+        tree = self.hierarchy
+        below = [name for name in tree.ports if top in tree.scopes(name)]
+        boxed = tuple(name for name in below if name not in real and name != MEMORY)
+        return Scope(top, frozenset(real), boxed)
+
+    def prove(
+        self, mutated: Mapping[str, str], quick: bool = False
+    ) -> tuple[Proof | None, list[str]]:
+        """Try to prove a mutated design equal; return the proof, and what was tried.
+
+        ``quick``: only in the smallest surroundings, without the slowest engine.
+        """
         files = [name for name in self.texts if self.texts[name] != mutated[name]]
-        module = Path(files[0]).stem if len(files) == 1 else "ga2"
-        tried = []
+        tried: list[str] = []
         if not files:
-            return Proof("identical text", "ga2", 0.0, ()), []
-        for scope in self.hierarchy.scopes(module):
+            return Proof("identical text", CHIP, 0.0, ()), tried
+        for scope in self.scopes(files)[: 1 if quick else None]:
             with tempfile.TemporaryDirectory(prefix="ga2-proof-") as folder:
-                attempt = _Attempt(self, scope, dict(mutated), Path(folder))
+                attempt = _Attempt(self, scope, dict(mutated), Path(folder), quick)
                 proof = attempt.run()
                 tried += attempt.log
                 if proof is not None:
@@ -68,11 +113,14 @@ class Prover:
 class _Attempt:
     """One mutant in one scope."""
 
-    def __init__(self, prover: Prover, scope: str, mutated: dict[str, str], folder: Path) -> None:
+    def __init__(
+        self, prover: Prover, scope: Scope, mutated: dict[str, str], folder: Path, quick: bool
+    ) -> None:
         self.prover = prover
         self.scope = scope
         self.mutated = mutated
         self.folder = folder
+        self.quick = quick
         self.log: list[str] = []
 
     def run(self) -> Proof | None:
@@ -82,32 +130,43 @@ class _Attempt:
         self._write("gate", self.mutated)
         if not self._miter():
             return None
-        for engine in (self._induct, self._temporal, self._reachable):
+        engines = (self._induct, self._bounded, self._reachable, self._temporal)
+        for engine in engines[: 3 if self.quick else None]:
             name = engine()
+            if name == DIFFERENT:
+                return None
             if name:
                 seconds = round(time.monotonic() - started, 2)
-                return Proof(name, self.scope, seconds, self._assumptions())
+                return Proof(name, self.scope.top, seconds, self._assumptions())
         return None
 
     def _assumptions(self) -> tuple[str, ...]:
-        ports = self.prover.hierarchy.ports[self.scope]
+        ports = self.prover.hierarchy.ports[self.scope.top]
         names = [name for name, _, _ in ports]
         found = masked_ports(ports)
         if "rst" in names:
             found.append("rst is high in the first cycle, then free, like every other input")
         if "clk" in names:
-            found.append("flip-flops without reset power up equal in both")
-        if self.scope == "ga2":
+            found.append("both power up in the same, arbitrary state")
+        if self.scope.top == CHIP and MEMORY not in self.scope.real:
             found.append("the scratchpad answers equal requests equally")
+        if self.scope.boxed:
+            boxes = ", ".join(self.scope.boxed)
+            found.append(f"equal inputs compared and equal outputs assumed at {boxes}")
         return tuple(found)
 
     def _write(self, side: str, texts: Mapping[str, str]) -> None:
         folder = self.folder / side
         folder.mkdir()
+        tree = self.prover.hierarchy
         for name, text in texts.items():
-            stub = name == MEMORY_FILE and self.scope != Path(MEMORY_FILE).stem
-            (folder / name).write_text(MEMORY_STUB if stub else portable(text), encoding="latin-1")
-        observer = self.prover.hierarchy.observer(self.scope)
+            module = Path(name).stem
+            if module in self.scope.boxed:
+                text = tree.stub(module)
+            elif module == MEMORY and MEMORY not in self.scope.real:
+                text = MEMORY_STUB
+            (folder / name).write_text(portable(text), encoding="latin-1")
+        observer = tree.observer(self.scope.top)
         (folder / "observed.sv").write_text(observer)
 
     def _read(self, side: str) -> list[str]:
@@ -128,7 +187,7 @@ class _Attempt:
         ]
 
     def _say(self, engine: str, verdict: str) -> None:
-        self.log.append(f"{self.scope}: {engine}: {verdict}")
+        self.log.append(f"{self.scope.top}: {engine}: {verdict}")
 
     def _miter(self) -> bool:
         """Make gold, gate and the miter that starts in reset."""
@@ -141,6 +200,7 @@ class _Attempt:
                 "write_rtlil pair.il",
                 "miter -equiv -flatten gold gate miter",
                 "hierarchy -top miter",
+                "dffunmap",
                 "opt_clean",
                 "write_json miter.json",
             ],
@@ -187,30 +247,34 @@ class _Attempt:
             return None
         return f"equiv_induct -seq {DEPTH}, with base case"
 
+    def _bounded(self) -> str | None:
+        """Look for a difference in the first cycles: most are found there, and quickly."""
+        outcome = run_yosys(
+            ["read_json start.json", f"sat -seq {BOUND} -prove bad 0 -verify miter"],
+            self.folder,
+            self.prover.limit,
+        )
+        if outcome.finished and not outcome.ok and "model found: FAIL" in outcome.log:
+            self._say("sat", f"a difference exists within {BOUND} cycles")
+            return DIFFERENT
+        return None
+
     def _temporal(self) -> str | None:
         outcome = run_yosys(
-            ["read_json start.json", "sat -tempinduct -prove bad 0 -maxsteps 12 -verify miter"],
+            ["read_json start.json", "sat -tempinduct -prove bad 0 -maxsteps 8 -verify miter"],
             self.folder,
             self.prover.limit,
         )
         if outcome.ok:
             return "sat -tempinduct"
-        different = "base case failed" in outcome.log.lower()
-        self._say(
-            "sat -tempinduct",
-            "time limit"
-            if not outcome.finished
-            else ("a difference exists here" if different else "not proven"),
-        )
+        self._say("sat -tempinduct", "not proven" if outcome.finished else "time limit")
         return None
 
     def _reachable(self) -> str | None:
-        if any("a difference exists here" in line for line in self.log):
-            return None
         made = run_yosys(
             [
                 "read_json start.json",
-                "delete -output miter/diverged",
+                "delete -port miter/diverged",
                 "opt -full",
                 "techmap",
                 "opt -full",
@@ -229,12 +293,25 @@ class _Attempt:
             return None
         seconds = int(self.prover.limit)
         outcome = run_abc(
-            f"read_aiger miter.aig; strash; dc2; scorr; pdr -T {seconds}",
+            "read_aiger miter.aig; strash; scorr; cone -O 0; scorr; write_aiger rest.aig; "
+            f"pdr -T {seconds}",
             self.folder,
-            self.prover.limit + 30,
+            2 * self.prover.limit,
         )
-        if "Property proved" in outcome.log or "is a constant 0" in outcome.log.lower():
-            return "abc pdr"
-        verdict = next((x for x in outcome.log.splitlines() if "Output" in x), "not proven")
-        self._say("pdr", verdict.strip())
+        rest = self.folder / "rest.aig"
+        if rest.exists() and constant_zero(rest.read_bytes()):
+            return "abc scorr"
+        if "Property proved" in outcome.log:
+            return "abc scorr, pdr"
+        words = ("asserted in frame", "UNDECIDED")
+        said = [line for line in outcome.log.splitlines() if any(word in line for word in words)]
+        self._say("abc pdr", said[0].strip() if said else "time limit")
         return None
+
+
+def constant_zero(aiger: bytes) -> bool:
+    """Whether the only output of a binary AIGER circuit is the constant 0."""
+    header, _, body = aiger.partition(b"\n")
+    latches, outputs = (int(word) for word in header.split()[3:5])
+    lines = body.split(b"\n", latches + outputs)
+    return outputs == 1 and lines[latches].strip() == b"0"

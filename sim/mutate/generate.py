@@ -173,4 +173,3 @@ def deduplicate(mutants: list[Mutant], sources: dict[str, str]) -> list[Mutant]:
 def generate(design: Design) -> list[Mutant]:
     """Return all generated mutants of a design, in source order."""
     return Generator(design).run()
-

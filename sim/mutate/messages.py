@@ -25,6 +25,7 @@ class Verdict:
         message: the first mismatch in words.
         programs: programs run until the verdict.
         seconds: wall-clock time until the verdict.
+        survived: names of the tests that a surviving mutant passed.
     """
 
     number: int
@@ -35,6 +36,7 @@ class Verdict:
     message: str = ""
     programs: int = 0
     seconds: float = 0.0
+    survived: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Return plain data."""
@@ -44,7 +46,8 @@ class Verdict:
     def from_json(cls, fields: dict[str, Any]) -> Verdict:
         """Inverse of ``as_json``; unknown fields are ignored."""
         known = {name: fields[name] for name in cls.__dataclass_fields__ if name in fields}
-        known["checks"] = tuple(known.get("checks", ()))
+        for name in ("checks", "survived"):
+            known[name] = tuple(known.get(name, ()))
         return cls(**known)
 
 

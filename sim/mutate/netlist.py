@@ -1,9 +1,8 @@
 """Edits a miter, as Yosys writes it in JSON, so that a proof starts where the chip starts.
 
 The miter compares `gold` (the design) and `gate` (a mutant). Here it gets a first cycle in which
-reset is high and nothing is compared, and a common, arbitrary power-up value for every flip-flop
-that reset reaches in neither version. A flip-flop that reset reaches in one only keeps a power-up
-value of its own.
+reset is high and nothing is compared, and both versions power up in the same, arbitrary state: a
+mutant that does not reset a flip-flop keeps that value, the design does not.
 """
 
 from __future__ import annotations
@@ -12,8 +11,10 @@ from typing import Any
 
 Module = dict[str, Any]
 
-RESETTABLE = ("$sdff", "$sdffe", "$sdffce")
-PLAIN = ("$dff", "$dffe")
+STATE_BITS = 4
+"""Registers up to this width are taken for states: each of their values is a flag."""
+
+FLIP_FLOP = "$dff"  # enables and resets have become logic
 
 
 class Editor:
@@ -53,7 +54,7 @@ class Editor:
 
     def gate(self, kind: str, a: list[Any], b: list[Any]) -> list[int]:
         """Add a binary operator on equally wide operands; return its result."""
-        width = 1 if kind in ("$ne", "$logic_or") else len(a)
+        width = 1 if kind in ("$ne", "$eq") else len(a)
         result = self.bits(width)
         sizes = {"A_SIGNED": 0, "B_SIGNED": 0, "A_WIDTH": len(a), "B_WIDTH": len(b)}
         self.cell(kind, {**sizes, "Y_WIDTH": width}, A=a, B=b, Y=result)
@@ -83,6 +84,7 @@ def start_in_reset(module: Module) -> None:
         del ports[name]
     pairs = _pairs(module)
     differs = [edit.gate("$ne", gold, gate) for gold, gate in pairs if gold != gate]
+    _hints(edit)
     flat = [bit for result in differs for bit in result]
     clock = ports.get("in_clk")
     if clock is None:
@@ -91,15 +93,51 @@ def start_in_reset(module: Module) -> None:
         return
     first = edit.bits(1)
     edit.net("first_cycle", first, init="1")
-    edit.cell(
-        "$dff", {"CLK_POLARITY": 1, "WIDTH": 1}, CLK=clock["bits"], D=["0"], Q=first
-    )
+    edit.cell("$dff", {"CLK_POLARITY": 1, "WIDTH": 1}, CLK=clock["bits"], D=["0"], Q=first)
     later = edit.invert(first)
     edit.output("bad", edit.gate("$and", trigger, later))
     any_differs = edit.gate("$ne", flat, ["0"] * len(flat)) if flat else trigger
     edit.output("diverged", edit.gate("$and", any_differs, later))
     _share_power_up(edit, first)
     _hold_reset(edit, first)
+
+
+def _hints(edit: Editor) -> None:
+    """Add outputs that may be constant: "this register differs while that flag is up".
+
+    They are no part of the claim. An engine that finds signals equal by induction (abc scorr)
+    finds these too, and with them why a difference in an idle register does not matter.
+    """
+    registers = _registers(edit.module)
+    flags = []
+    for gold, _ in registers:
+        if len(gold) == 1:
+            flags.append(gold)
+        elif len(gold) <= STATE_BITS:
+            for value in range(1 << len(gold)):
+                constant = [str(value >> at & 1) for at in range(len(gold))]
+                flags.append(edit.gate("$eq", gold, constant))
+    count = 0
+    for gold, gate in registers:
+        differs = edit.gate("$ne", gold, gate)
+        for flag in flags:
+            edit.output(f"hint_{count}", edit.gate("$and", differs, flag))
+            count += 1
+
+
+def _registers(module: Module) -> list[tuple[list[Any], list[Any]]]:
+    """Return the bits of every register that both versions have, in gold and in gate."""
+    driven = {
+        bit
+        for cell in module["cells"].values()
+        if cell["type"] == FLIP_FLOP
+        for bit in cell["connections"]["Q"]
+    }
+    found: dict[tuple[Any, ...], tuple[list[Any], list[Any]]] = {}
+    for gold, gate in _pairs(module):
+        if gold != gate and all(bit in driven for bit in (*gold, *gate)):
+            found.setdefault(tuple(gold), (gold, gate))
+    return list(found.values())
 
 
 def _pairs(module: Module) -> list[tuple[list[Any], list[Any]]]:
@@ -134,30 +172,40 @@ def _hold_reset(edit: Editor, first: list[int]) -> None:
 
 
 def _share_power_up(edit: Editor, first: list[int]) -> None:
-    """Give flip-flops without reset in both versions one power-up value, a free input."""
-    module = edit.module
-    names: dict[int, str] = {}
-    for name, net in module["netnames"].items():
-        if name.startswith(("gold.", "gate.")) and not net["hide_name"]:
-            for at, bit in enumerate(net["bits"]):
-                if isinstance(bit, int):
-                    names.setdefault(bit, f"{name}[{at}]")
-    plain: dict[str, tuple[dict[str, Any], int]] = {}
-    for cell in module["cells"].values():
-        if cell["type"] in PLAIN:
-            for at, bit in enumerate(cell["connections"]["Q"]):
-                if bit in names:
-                    plain[names[bit]] = (cell, at)
-    shared = [n for n in plain if n.startswith("gold.") and "gate." + n[5:] in plain]
-    if not shared:
+    """Give the flip-flops that both versions have one power-up value, a free input."""
+    pairs = _register_bits(edit.module)
+    if not pairs:
         return
-    free = edit.bits(len(shared))
-    module["ports"]["power_up"] = {"direction": "input", "bits": free}
+    free = edit.bits(len(pairs))
+    edit.module["ports"]["power_up"] = {"direction": "input", "bits": free}
     edit.net("power_up", free)
-    for value, name in zip(free, shared, strict=True):
-        for side in (name, "gate." + name[5:]):
-            cell, at = plain[side]
+    for value, pair in zip(free, pairs, strict=True):
+        for cell, at in pair:
             seen = cell["connections"]["Q"][at]
             stored = edit.bits(1)
             cell["connections"]["Q"][at] = stored[0]
             edit.cell("$mux", {"WIDTH": 1}, A=stored, B=[value], S=first, Y=[seen])
+
+
+Bit = tuple[dict[str, Any], int]
+
+
+def _register_bits(module: Module) -> list[tuple[Bit, Bit]]:
+    """Return the flip-flop bits that carry one name in both versions: cell and position."""
+    drivers: dict[int, Bit] = {}
+    for cell in module["cells"].values():
+        if cell["type"] == FLIP_FLOP:
+            for at, bit in enumerate(cell["connections"]["Q"]):
+                drivers[bit] = (cell, at)
+    pairs: dict[tuple[int, int], tuple[Bit, Bit]] = {}
+    for gold, gate in _pairs(module):
+        for one, other in zip(gold, gate, strict=True):
+            if one in drivers and other in drivers:
+                pairs.setdefault((one, other), (drivers[one], drivers[other]))
+    taken: set[int] = set()
+    found = []
+    for (one, other), pair in pairs.items():
+        if one not in taken and other not in taken:
+            taken |= {one, other}
+            found.append(pair)
+    return found

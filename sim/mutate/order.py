@@ -1,4 +1,4 @@
-"""Which test to try next: what killed mutants of the same file, soonest and cheapest, comes first."""
+"""Which test to try next: what killed mutants of the same file at least cost comes first."""
 
 from __future__ import annotations
 

@@ -31,6 +31,10 @@ SWAPS: dict[str, list[tuple[str, str]]] = {
 }
 """Operators that take a binary operator's place. The type of the expression stays."""
 
+LITERALS = {
+    "IntegerVectorExpression", "IntegerLiteralExpression", "UnbasedUnsizedLiteralExpression",
+}  # fmt: skip
+
 NEGATED_BY_SWAP = {kind for kind, swaps in SWAPS.items() if swaps[0][1] == "comparison"} | {
     "UnaryLogicalNotExpression"
 }
@@ -71,9 +75,7 @@ def drafts(design: Design, node: Any, context: Context) -> Iterator[Draft]:
         yield from _binary(design, node, context)
     elif kind == "ConditionalExpression":
         yield from _ternary(design, node, context)
-    elif kind in ("IntegerVectorExpression", "IntegerLiteralExpression"):
-        yield from _literal(design, node, context)
-    elif kind == "UnbasedUnsizedLiteralExpression":
+    elif kind in LITERALS:
         yield from _literal(design, node, context)
     elif kind.startswith("Unary"):
         yield from _unary(design, node, context)
@@ -105,7 +107,11 @@ def _binary(design: Design, node: Any, context: Context) -> Iterator[Draft]:
     whole = short(design.text((file, start, end)))
     for other, kind in SWAPS[kind_of(node)]:
         yield Draft(
-            kind, start, end, f"({left}) {other} ({right})", f"{operator} becomes {other} in {whole}"
+            kind,
+            start,
+            end,
+            f"({left}) {other} ({right})",
+            f"{operator} becomes {other} in {whole}",
         )
     if kind_of(node) in ("LogicalAndExpression", "LogicalOrExpression"):
         for stays, goes in ((left, right), (right, left)):
@@ -205,9 +211,9 @@ def _shifted(
         bounds = [design.text(span_of(context.file, e)) for e in (selector.left, selector.right)]
         if all(is_number(bound) for bound in bounds):
             left, right = (int(bound) for bound in bounds)
-            for step in (1, -1):
-                if low <= min(left, right) + step and max(left, right) + step <= high:
-                    yield f"{left + step}:{right + step}", f"[{left + step}:{right + step}]"
+            for by in (1, -1):
+                if low <= min(left, right) + by and max(left, right) + by <= high:
+                    yield f"{left + by}:{right + by}", f"[{left + by}:{right + by}]"
 
 
 def _sign(design: Design, node: Any, context: Context) -> Iterator[Draft]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import tempfile
@@ -59,6 +60,8 @@ class Runner:
         tests: what it has to survive.
         folder: for job files and logs.
         workers: processes.
+        budget: cost of the tests that one mutant gets (cycles, and some for each program).
+        survived: tests that a mutant need not run again.
         on_verdict: called with each verdict as soon as it is known; number 0 is the design.
     """
 
@@ -68,6 +71,8 @@ class Runner:
     folder: Path
     on_verdict: OnVerdict
     workers: int = 2
+    budget: float = math.inf
+    survived: Mapping[int, Sequence[str]] = field(default_factory=dict)
     retry: list[int] = field(default_factory=list)
 
     def run(self, numbers: Sequence[int], judge_design: bool = True) -> None:
@@ -104,7 +109,8 @@ class Runner:
         folder = self.folder / f"worker-{place}"
         log = folder / "campaign.jsonl"
         folder.mkdir(parents=True, exist_ok=True)
-        log.unlink(missing_ok=True)
+        for left in (log, folder / "results.xml"):  # make runs nothing when it finds results
+            left.unlink(missing_ok=True)
         params = {
             "numbers": numbers,
             "files": dict(self.files),
@@ -112,6 +118,8 @@ class Runner:
             "queue": str(self.folder / "queue"),
             "log": str(log),
             "judge_design": judge_design,
+            "budget": self.budget,
+            "survived": {number: list(names) for number, names in self.survived.items()},
         }
         Job(params=params).save(folder)
         run = JobResult(folder=folder, log=folder / "run.log")

@@ -70,7 +70,9 @@ def instrument(
     }
 
 
-def write(folder: Path, rtl: Path, sources: Mapping[str, str], mutants: Mapping[int, Mutant]) -> None:
+def write(
+    folder: Path, rtl: Path, sources: Mapping[str, str], mutants: Mapping[int, Mutant]
+) -> None:
     """Write the instrumented RTL and its file list into a folder, beside a package for the number.
 
     Raises:
@@ -99,9 +101,7 @@ def _sites(edits: Sequence[tuple[int, Edit]]) -> list[_Site]:
     for number, edit in edits:
         if edit.form is Form.TEXT:
             raise SchemaError(f"mutant {number} needs a build of its own")
-        site = by_range.setdefault(
-            (edit.start, edit.end), _Site(edit.start, edit.end, edit.form)
-        )
+        site = by_range.setdefault((edit.start, edit.end), _Site(edit.start, edit.end, edit.form))
         if site.form is not edit.form:
             raise SchemaError(f"{edit.file}:{edit.start}: both an expression and a statement")
         site.arms.append((number, edit.text))

@@ -148,7 +148,9 @@ class Walker:
             for item in node.items:
                 self._statement(item.clause, inner.under(item))
         elif kind == "ForLoopStatement":
-            names = {str(v.declarator.name).strip() for v in children(node.initializers) if _declares(v)}
+            names = {
+                str(v.declarator.name).strip() for v in children(node.initializers) if _declares(v)
+            }
             self._statement(node.statement, replace(inner, loop_names=inner.loop_names | names))
         elif kind == "ExpressionStatement":
             self._assignment(node.expr, inner)
@@ -212,8 +214,7 @@ def _operands(node: Any) -> Iterator[Any]:
     elif kind in ("AssignmentPatternExpression", "ScopedName", "IdentifierName"):
         return
     else:
-        for child in children(node):
-            yield child
+        yield from children(node)
 
 
 def _constant_calls(node: Any) -> Iterator[str]:
@@ -221,8 +222,7 @@ def _constant_calls(node: Any) -> Iterator[str]:
     kind = kind_of(node)
     inside = kind in SKIPPED or kind in ("DataDeclaration", "ParameterValueAssignment")
     if inside and kind != "LocalVariableDeclaration":
-        for call in _calls(node):
-            yield call
+        yield from _calls(node)
         return
     for child in children(node):
         yield from _constant_calls(child)

@@ -1,0 +1,99 @@
+"""Mutants built on their own: what no schema can express, and what only power-up shows.
+
+Icarus, because it builds in a second and because its unknown bits show what no reset reaches.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sim.builds import BUILD, BuildError, build
+from sim.mutate.suite import TestSeries
+from sim.simulator import SimulationError, simulate
+from verif.agents.control.program_item import ProgramItem
+from verif.job import Job
+from verif.result import ProgramResult
+from verif.stimulus.directed import REGISTRY
+
+LIMIT_SECONDS = 300.0
+
+
+@dataclass(frozen=True)
+class ApartVerdict:
+    """What became of a mutant in a build of its own."""
+
+    killed: bool
+    checks: tuple[str, ...] = ()
+    program: str = ""
+    message: str = ""
+    programs: int = 0
+    seconds: float = 0.0
+
+
+def power_up_tests(tests: Sequence[TestSeries], each: int = 2) -> list[TestSeries]:
+    """Return the ``each`` cheapest directed tests of every family."""
+    families: dict[str, list[TestSeries]] = defaultdict(list)
+    for test in tests:
+        if test.name in REGISTRY and not test.slow:
+            families[REGISTRY[test.name].family].append(test)
+    return [
+        test
+        for family in families.values()
+        for test in sorted(family, key=lambda t: sum(len(item.program) for item in t.items))[:each]
+    ]
+
+
+def run_apart(texts: Mapping[str, str], order: Sequence[str], items: Sequence[ProgramItem],
+              sim: str = "icarus") -> ApartVerdict:  # fmt: skip
+    """Build a mutated design by itself and run programs on it.
+
+    Args:
+        texts: the mutated sources, file name to text.
+        order: the files of the list, in order.
+        items: programs; all are run.
+        sim: ``icarus`` or ``verilator``.
+    """
+    BUILD.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".mutant-", dir=BUILD) as name:
+        folder = Path(name)
+        for file, text in texts.items():
+            (folder / file).write_text(text, encoding="latin-1")
+        (folder / "ga2.f").write_text("\n".join(order) + "\n")
+        try:
+            made = build(sim, rtl=folder)
+        except BuildError as error:
+            return ApartVerdict(True, ("build",), message=str(error).splitlines()[-1])
+        results: list[ProgramResult] = []
+        job_folder = folder / "job"
+        try:
+            run = simulate(
+                sim,
+                Job(items=list(items)),
+                built=made,
+                folder=job_folder,
+                timeout=LIMIT_SECONDS,
+                on_result=results.append,
+            )
+            seconds = run.seconds
+        except SimulationError as error:
+            if not results or all(result.passed for result in results):
+                return ApartVerdict(True, ("crash",), message=str(error).splitlines()[0])
+            seconds = 0.0
+        finally:
+            shutil.rmtree(made.folder, ignore_errors=True)
+    return _verdict(results, seconds)
+
+
+def _verdict(results: Sequence[ProgramResult], seconds: float) -> ApartVerdict:
+    """Name the first program that failed."""
+    for count, result in enumerate(results, 1):
+        if not result.passed:
+            checks = tuple(dict.fromkeys(m.kind for m in result.mismatches))
+            message = result.mismatches[0].message if result.mismatches else "no comparison"
+            return ApartVerdict(True, checks, result.name, message, count, round(seconds, 2))
+    return ApartVerdict(False, programs=len(results), seconds=round(seconds, 2))

@@ -1,0 +1,184 @@
+"""The campaign, stage by stage: simulate, prove, look again, prove harder. Resumable throughout."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sim.builds import build
+from sim.mutate.apart import power_up_tests, run_apart
+from sim.mutate.equivalence import Prover
+from sim.mutate.messages import Verdict
+from sim.mutate.plan import Plan
+from sim.mutate.progress import StageProgress
+from sim.mutate.runner import Runner
+from sim.mutate.schema import write
+from sim.mutate.source import file_list
+from sim.mutate.store import KILLED, OPEN, PROVEN, SURVIVED, Outcome, Store
+from sim.mutate.suite import all_items
+from verif.agents.control.program_item import ProgramItem
+
+FIRST_BUDGET = 60_000.0
+"""Cost of the tests that a mutant gets before a proof is tried, in cycles."""
+
+
+@dataclass
+class Campaign:
+    """Judges the mutants of a plan.
+
+    Attributes:
+        plan: what to judge.
+        store: what is known; every verdict goes there at once.
+        folder: for the instrumented RTL and the simulations' files.
+        workers: processes.
+        progress: where to show it.
+        times: seconds of each stage.
+    """
+
+    plan: Plan
+    store: Store
+    folder: Path
+    workers: int
+    progress: StageProgress
+    times: dict[str, float] = field(default_factory=dict)
+
+    def run(self, proofs: bool = True) -> None:
+        """Run every stage on what the stages before left undecided."""
+        self._timed("schema, first tests", lambda: self._simulate(FIRST_BUDGET))
+        self._timed("own builds", self._text_mutants)
+        if proofs:
+            self._timed("quick proofs", lambda: self._prove(quick=True))
+        self._timed("power-up", self._power_up)
+        self._timed("schema, all tests", lambda: self._simulate(float("inf")))
+        if proofs:
+            self._timed("proofs", lambda: self._prove(quick=False))
+
+    def _timed(self, stage: str, work: Callable[[], None]) -> None:
+        began = time.monotonic()
+        work()
+        self.times[stage] = round(time.monotonic() - began, 1)
+
+    def undecided(self, numbers: Iterable[int]) -> list[int]:
+        """Return the numbers of mutants neither killed nor proven."""
+        keys = self.plan.keys
+        left = set(self.store.undecided(keys[number] for number in numbers))
+        return [number for number in numbers if keys[number] in left]
+
+    # ---- Simulation
+
+    def _simulate(self, budget: float) -> None:
+        schema = {n: mutant for n, mutant in self.plan.mutants.items() if mutant.schema}
+        todo = self.undecided(schema)
+        names = {test.name for test in self.plan.tests}
+        passed = {n: self._survived(n) for n in todo}
+        if budget < float("inf"):
+            todo = [n for n in todo if not passed[n]]
+        else:
+            todo = [n for n in todo if names - set(passed[n])]
+        if not todo:
+            return
+        copy = self.folder / "rtl"
+        shutil.rmtree(copy, ignore_errors=True)
+        write(copy, self.plan.rtl, self.plan.texts, schema)
+        with self.progress.stage("build of the instrumented design", 1) as stage:
+            built = build("verilator", rtl=copy)
+            stage.advance("")
+        title = "first tests" if budget < float("inf") else "all tests"
+        with self.progress.stage(title, len(todo)) as stage:
+
+            def take(verdict: Verdict) -> None:
+                if verdict.number:
+                    self.store.add(self._outcome(verdict))
+                    stage.advance("killed" if verdict.killed else "survived")
+
+            runner = Runner(
+                built, self.plan.files(), self.plan.tests, self.folder / "runs", take,
+                workers=self.workers, budget=budget, survived=passed,
+            )  # fmt: skip
+            runner.run(todo)
+
+    def _survived(self, number: int) -> tuple[str, ...]:
+        known = self.store.outcomes.get(self.plan.keys[number])
+        return known.survived if known else ()
+
+    def _outcome(self, verdict: Verdict) -> Outcome:
+        return Outcome(
+            self.plan.keys[verdict.number],
+            KILLED if verdict.killed else SURVIVED,
+            "schema",
+            verdict.checks,
+            verdict.test,
+            verdict.program,
+            verdict.message,
+            verdict.seconds,
+            verdict.programs,
+            verdict.survived,
+        )
+
+    # ---- Builds of their own
+
+    def _text_mutants(self) -> None:
+        todo = self.undecided(n for n, mutant in self.plan.mutants.items() if not mutant.schema)
+        items = list(all_items([test for test in self.plan.tests if not test.slow]))
+        self._apart("own builds", "own build", todo, items)
+
+    def _power_up(self) -> None:
+        items = list(all_items(power_up_tests(self.plan.tests)))
+        self._apart("power-up", "power-up", self.undecided(self.plan.mutants), items)
+
+    def _apart(
+        self, title: str, stage_name: str, todo: Sequence[int], items: Sequence[ProgramItem]
+    ) -> None:
+        order = file_list(self.plan.rtl)
+
+        def judge(number: int) -> Outcome:
+            verdict = run_apart(self.plan.mutated(number), order, items)
+            status = KILLED if verdict.killed else SURVIVED
+            return Outcome(
+                self.plan.keys[number], status, stage_name, verdict.checks, verdict.program,
+                verdict.program, verdict.message, verdict.seconds, verdict.programs,
+            )  # fmt: skip
+
+        self._parallel(title, todo, judge)
+
+    # ---- Proofs
+
+    def _prove(self, quick: bool) -> None:
+        prover = Prover(self.plan.texts, limit=20.0 if quick else 120.0)
+
+        def judge(number: int) -> Outcome:
+            began = time.monotonic()
+            proof, tried = prover.prove(self.plan.mutated(number), quick)
+            seconds = round(time.monotonic() - began, 2)
+            key = self.plan.keys[number]
+            if proof is None:
+                status = SURVIVED if quick else OPEN
+                return Outcome(key, status, "proof", seconds=seconds, tried=tuple(tried))
+            return Outcome(
+                key, PROVEN, "proof", seconds=seconds, engine=proof.engine, scope=proof.scope,
+                assumptions=proof.assumptions, tried=tuple(tried),
+            )  # fmt: skip
+
+        title = "quick proofs" if quick else "proofs"
+        self._parallel(title, self.undecided(self.plan.mutants), judge)
+
+    def _parallel(self, title: str, todo: Sequence[int], judge: Callable[[int], Outcome]) -> None:
+        """Judge mutants in threads, each of which waits for child processes."""
+        if not todo:
+            return
+        with self.progress.stage(title, len(todo)) as stage:
+            pool = ThreadPoolExecutor(self.workers)
+            waiting: set[Future[Outcome]] = {pool.submit(judge, number) for number in todo}
+            try:
+                while waiting:
+                    done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                    for future in done:
+                        outcome = future.result()
+                        self.store.add(outcome)
+                        stage.advance(outcome.status)
+            finally:
+                pool.shutdown(wait=True, cancel_futures=True)

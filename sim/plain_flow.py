@@ -63,12 +63,12 @@ class PlainFlowError(RuntimeError):
 def export(folder: Path, replays: Sequence[Replay]) -> None:
     """Write programs with the model's predictions, twice: as text files and as one binary file.
 
-    A program has six memories: ``info`` (read latency, words of the program, number of retire
-    records, number of external writes, the five counters, fault, fault code, fault pc), ``program``
-    (128-bit words), ``image`` and ``final`` (8,192 words of external memory before and after),
-    ``records`` (six words each, as one number of 192 bits) and ``writes`` (address and data, 64
-    bits). ``<index>.<memory>.hex`` holds one in hexadecimal; ``replay.bin`` holds all of them one
-    after the other, big-endian.
+    A program has seven memories: ``info`` (read latency, words of the program, numbers of retire
+    records, external writes and read bursts, the five counters, fault, fault code, fault pc),
+    ``program`` (128-bit words), ``image`` and ``final`` (8,192 words of external memory before and
+    after), ``records`` (six words each, as one number of 192 bits), ``writes`` (address and data,
+    64 bits) and ``reads`` (address and length, 64 bits). ``<index>.<memory>.hex`` holds one in
+    hexadecimal; ``replay.bin`` holds all of them one after the other, big-endian.
 
     Raises:
         ValueError: a program that does not fit the testbench's instruction memory.
@@ -105,7 +105,8 @@ def _predicted(machine: Machine, replay: Replay) -> dict[str, tuple[int, list[in
         for r in result.retires
     ]
     c = result.counters
-    info = [replay.latency, len(replay.program), len(records), len(writes)]
+    reads = [_joined(b.addr, b.length) for b in result.bursts if b.kind == "read"]
+    info = [replay.latency, len(replay.program), len(records), len(writes), len(reads)]
     info += [c.total, c.mm, c.dma, c.vec, c.n_inst]
     info += [int(result.fault != 0), int(result.fault), result.fault_pc]
     return {
@@ -115,6 +116,7 @@ def _predicted(machine: Machine, replay: Replay) -> dict[str, tuple[int, list[in
         "final": (32, result.ext.tolist()),
         "records": (192, records),
         "writes": (64, writes),
+        "reads": (64, reads),
     }
 
 
@@ -126,13 +128,13 @@ def _joined(*words: int) -> int:
     return number
 
 
-def build(sim: str) -> list[str]:
-    """Compile the testbench unless its build is cached; return the command that runs it.
+def build(sim: str, rtl: Path = RTL) -> list[str]:
+    """Compile testbench and design unless the build is cached; return the command that runs it.
 
     Raises:
         PlainFlowError: the compiler's output, when it fails.
     """
-    sources = [*rtl_sources(RTL), *TESTBENCH]
+    sources = [*rtl_sources(rtl), *TESTBENCH]
     options = VERILATOR_OPTIONS if sim == "verilator" else ICARUS_OPTIONS
     key = hashlib.sha256(" ".join(options).encode())
     for source in sources:

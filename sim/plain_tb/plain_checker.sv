@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The checks of the plain testbench that look on while a program runs: every retired instruction and
-// every external write against the model's list, and the rules of the pins (docs/testbench.md).
+// The checks of the plain testbench that look on while a program runs: retired instructions, external
+// writes and read bursts against the model's lists, and the rules of the pins (docs/testbench.md).
 // plain_tb loads the lists before a program starts and calls finish_program after its end.
 
 `default_nettype none
@@ -35,6 +35,7 @@ module plain_checker (
 
   localparam int MaxRecords = 4096;
   localparam int MaxWrites = 65536;
+  localparam int MaxReads = 4096;
   localparam logic [3:0] OpLoad = 4'd1;
   localparam logic [3:0] OpStore = 4'd2;
 
@@ -42,12 +43,15 @@ module plain_checker (
   logic [191:0] expected_records[MaxRecords];
   // address, data
   logic [63:0] expected_writes[MaxWrites];
-  int record_count, write_count, mismatches, comparisons;
+  // address and length of each burst of read requests
+  logic [63:0] expected_reads[MaxReads];
+  int record_count, write_count, read_count, mismatches, comparisons;
 
   logic running, ended, executing, cleared, reset_before;
   logic [3:0] executing_op;
   logic [31:0] cycle, busy, spad_writes, ext_writes, signature;
   logic last_req, last_wr;
+  logic [15:0] first_req_addr;
   logic [15:0] last_req_addr, last_wr_addr;
   logic [15:0] outstanding;
   logic [159:0] held_counters;
@@ -85,6 +89,15 @@ module plain_checker (
     comparisons += 2;
   endtask
 
+  // In the cycle after a burst.
+  task automatic check_read;
+    logic [15:0] length;
+    length = last_req_addr - first_req_addr + 16'd1;
+    if ({16'd0, first_req_addr, 16'd0, length} !== expected_reads[read_count]) fail("read burst");
+    read_count++;
+    comparisons += 2;
+  endtask
+
   task automatic check_pins;
     if (^{halted, fault, req_valid, wr_valid, imem_addr} === 1'bx) fail("unknown control output");
     if (req_valid) begin
@@ -118,10 +131,11 @@ module plain_checker (
       {running, ended, executing, cleared} <= '0;
       {last_req, last_wr, outstanding} <= '0;
       {spad_writes, ext_writes, signature} <= '0;
-      {record_count, write_count, mismatches, comparisons} <= '0;
+      {record_count, write_count, read_count, mismatches, comparisons} <= '0;
     end else begin
       check_pins();
       if (wr_valid) check_write();
+      if (last_req && !req_valid) check_read();
       if (ending) check_record();
 
       cleared <= start && !running;
@@ -145,6 +159,7 @@ module plain_checker (
 
       last_req <= req_valid;
       last_req_addr <= req_addr;
+      if (req_valid && !last_req) first_req_addr <= req_addr;
       last_wr <= wr_valid;
       last_wr_addr <= wr_addr;
       outstanding <= outstanding + 16'(req_valid) - 16'(resp_valid);
@@ -152,11 +167,13 @@ module plain_checker (
     reset_before <= rst;
   end
 
-  // Compares the numbers of records and writes with the model's and starts counting afresh.
-  task automatic finish_program(input int records, input int writes);
+  // Compares the lengths of the lists with the model's and starts counting afresh.
+  task automatic finish_program(input int records, input int writes, input int reads);
     if (record_count != records) fail("number of retired instructions");
     if (write_count != writes) fail("number of external writes");
-    comparisons += 2;
+    if (read_count != reads) fail("number of read bursts");
+    comparisons += 3;
+    read_count = 0;
     record_count = 0;
     write_count = 0;
   endtask

@@ -64,9 +64,9 @@ module plain_tb;
       .*
   );
 
-  // Of the program that runs: read latency, its words, retire records, external writes, then the
-  // expected outputs.
-  logic [31:0] info[12];
+  // Of the program that runs: read latency, its words, retire records, external writes, read bursts,
+  // then the expected outputs.
+  logic [31:0] info[13];
 
   // ---- Instruction memory: past the program it reads as zero
 
@@ -121,22 +121,24 @@ module plain_tb;
   task automatic load_text(input int index);
     string name;
     name = $sformatf("%s/%0d", folder, index);
-    $readmemh({name, ".info.hex"}, info, 0, 11);
+    $readmemh({name, ".info.hex"}, info, 0, 12);
     if (info[1] != 0) $readmemh({name, ".program.hex"}, imem, 0, info[1] - 1);
     $readmemh({name, ".image.hex"}, ext, 0, Depth - 1);
     $readmemh({name, ".final.hex"}, expected_ext, 0, Depth - 1);
     if (info[2] != 0) $readmemh({name, ".records.hex"}, u_checker.expected_records, 0, info[2] - 1);
     if (info[3] != 0) $readmemh({name, ".writes.hex"}, u_checker.expected_writes, 0, info[3] - 1);
+    if (info[4] != 0) $readmemh({name, ".reads.hex"}, u_checker.expected_reads, 0, info[4] - 1);
   endtask
 
   // The fast way: everything in one binary file, big-endian as $fread expects it.
   task automatic load_binary;
-    got = $fread(info, file, 0, 12);
+    got = $fread(info, file, 0, 13);
     if (info[1] != 0) got = $fread(imem, file, 0, info[1]);
     got = $fread(ext, file, 0, Depth);
     got = $fread(expected_ext, file, 0, Depth);
     if (info[2] != 0) got = $fread(u_checker.expected_records, file, 0, info[2]);
     if (info[3] != 0) got = $fread(u_checker.expected_writes, file, 0, info[3]);
+    if (info[4] != 0) got = $fread(u_checker.expected_reads, file, 0, info[4]);
     if (got == 0) $fatal(1, "plain_tb: %s/replay.bin ends too early", folder);
   endtask
 
@@ -149,9 +151,9 @@ module plain_tb;
       end
     end
     for (int i = 0; i < 8; i++) begin
-      if (observed[i] !== info[4+i]) begin
+      if (observed[i] !== info[5+i]) begin
         mismatches++;
-        $display("MISMATCH program %0d output %0d: expected %0d, got %0d", index, i, info[4+i],
+        $display("MISMATCH program %0d output %0d: expected %0d, got %0d", index, i, info[5+i],
                  observed[i]);
       end
     end
@@ -183,7 +185,7 @@ module plain_tb;
       @(negedge clk) start = 1'b0;
       wait (halted);
       repeat (Settle) @(negedge clk);
-      u_checker.finish_program(int'(info[2]), int'(info[3]));
+      u_checker.finish_program(int'(info[2]), int'(info[3]), int'(info[4]));
       check_program(p);
     end
     $display("END programs %0d cycles %0d comparisons %0d mismatches %0d", programs, cycles,

@@ -93,7 +93,7 @@ def load_exclusions(path: Path = EXCLUSIONS_FILE) -> list[Exclusion]:
         ExclusionError: an entry is not of the form.
     """
     data = yaml.safe_load(path.read_text()) or {}
-    entries = data.get("code", [])
+    entries = data.get("code") or []
     return [_exclusion(number, entry) for number, entry in enumerate(entries, start=1)]
 
 

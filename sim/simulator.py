@@ -19,6 +19,7 @@ import find_libpython
 from cocotb_tools import config as cocotb_config
 
 from sim.builds import BUILD, MAKEFILE, ROOT, RTL, Build, build, tail, tool_environment
+from sim.save_file import write_save_file
 from verif.job import JOB_VARIABLE, RESULTS_FILE, Job
 from verif.result import ProgramResult
 
@@ -48,7 +49,7 @@ class JobResult:
         error: why the simulation as a whole is no good, empty otherwise.
         folder: the job's folder.
         log: the simulator's output.
-        waves: the wave file, when there is one.
+        waves: the wave file, when there is one; a save file for GTKWave lies beside it.
         seconds: wall-clock time of the run, start-up included, building excluded.
         status: exit status of make.
     """
@@ -134,6 +135,8 @@ def simulate(
         follow(process, run, begin + timeout, on_result)
     run.seconds = time.monotonic() - begin
     run.status = process.returncode
+    if run.waves:
+        write_save_file(run.waves)
     judge(run)
     return run
 

@@ -16,6 +16,19 @@ BASE = ROOT / "build" / "regress"
 FILE = ROOT / "sim" / "regress.yaml"
 
 
+def write_report() -> None:
+    """Write the HTML report of everything so far; no fault in it may hide how the jobs ended."""
+    try:
+        from sim.report.write import make_report
+        from sim.results import shown
+
+        print(f"report: {shown(make_report())}")
+    except KeyboardInterrupt:
+        print("no report: interrupted, 'make report' writes it", file=sys.stderr)
+    except Exception as error:
+        print(f"no report: {type(error).__name__}: {error}", file=sys.stderr)
+
+
 def main() -> int:
     """Read the command line, run, and return the exit code."""
     from sim.cli import Parser, fail, integer
@@ -51,6 +64,8 @@ def main() -> int:
         summary = session.regress(options, choose(), builds.build_all)
     except (ConfigError, ClusterError, ResumeError, builds.BuildError) as error:
         fail("regress", str(error))
+    if options.base == BASE.resolve():
+        write_report()
     if summary["verdict"] == "failed":
         return 1
     return 0 if summary["verdict"] == "passed" else 130

@@ -134,7 +134,13 @@ def points_figure(points: dict[str, Any]) -> Figure:
         marks,
         {
             "xaxis": {"type": "log", "title": {"text": "times hit"}, "dtick": 1},
-            "yaxis": {"autorange": "reversed", "tickfont": {"size": 11}, "dtick": 1},
+            "yaxis": {
+                "range": [len(points) - 0.3, -0.7],
+                "tickfont": {"size": 11},
+                "dtick": 1,
+                "type": "category",
+                "categoryarray": list(points),
+            },
             "showlegend": bool(zero_x),
             "hovermode": "closest",
         },
@@ -175,8 +181,8 @@ def files_figure(code: dict[str, Any]) -> Figure:
         "colorscale": [
             [0, "var(--bad)"],
             [0.7, "var(--dma)"],
-            [0.98, "var(--heat)"],
-            [1, "var(--surface)"],
+            [0.995, "var(--heat)"],
+            [1, "var(--scale-low)"],
         ],
         "zmin": 50,
         "zmax": 100,
@@ -187,10 +193,14 @@ def files_figure(code: dict[str, Any]) -> Figure:
     return Figure(
         "coverage-files",
         "Code coverage by file, percent",
-        "Strong colour is uncovered code; a quiet tile is covered in full, no tile means that the "
+        "Warm colours are uncovered code; a blue tile is covered in full, no tile means that the "
         "file has nothing of the kind.",
         [heat],
-        {"yaxis": {"autorange": "reversed"}, "xaxis": {"side": "top"}, "hovermode": "closest"},
+        {
+            "yaxis": {"autorange": "reversed", "showgrid": False},
+            "xaxis": {"side": "top", "showgrid": False},
+            "hovermode": "closest",
+        },
         height=90 + 26 * len(files),
     )
 

@@ -65,8 +65,8 @@ def section(sources: Sources) -> Section:
         ID,
         TITLE,
         "bad" if failed else "good",
-        f"{count(differ, 'mismatch', 'mismatches')}",
-        f"in {compared:,} comparisons, {sims}",
+        f"{differ:,}",
+        f"{'mismatch' if differ == 1 else 'mismatches'} in {compared:,} comparisons, {sims}",
         LEAD,
         blocks,
         problem,
@@ -89,6 +89,7 @@ def verdict_line(data: dict[str, Any]) -> Text:
 def cycles_figure(windows: dict[str, Any]) -> Figure:
     """Return cycles by step, a line for each window."""
     lines = []
+    longest = max(len(window["steps"]) for window in windows.values())
     for index, (name, window) in enumerate(windows.items()):
         totals = [step["total"] for step in window["steps"]]
         lines.append(
@@ -110,7 +111,7 @@ def cycles_figure(windows: dict[str, Any]) -> Figure:
         "line turns flat at step W: the context, and with it the work, no longer grows.",
         lines,
         {
-            "xaxis": {"title": {"text": "step"}},
+            "xaxis": {"title": {"text": "step"}, "range": [0.4, longest + 0.6]},
             "yaxis": {"title": {"text": "cycles"}, "tickformat": ","},
             "hovermode": "x unified",
         },
@@ -155,9 +156,9 @@ def units_figure(windows: dict[str, Any]) -> Figure:
                 "text": f"<b>{window_title(name)}</b>",
                 "xref": f"x{axis} domain",
                 "yref": f"y{axis} domain",
-                "x": 0,
+                "x": 1,
                 "y": 1.02,
-                "xanchor": "left",
+                "xanchor": "right",
                 "yanchor": "bottom",
                 "showarrow": False,
             }
@@ -166,8 +167,8 @@ def units_figure(windows: dict[str, Any]) -> Figure:
         "decode-units",
         "Which unit the cycles go to",
         "Matrix unit, DMA and vector units, and two cycles an instruction for fetch and issue. "
-        "Matrix work dominates; what a window saves is mostly rows of the cache that the DMA no "
-        "longer loads and the matrix unit no longer multiplies.",
+        "A window saves rows of the cache that the DMA no longer loads and the matrix unit no "
+        "longer multiplies; the work that does not depend on the context stays.",
         traces,
         layout,
         height=130 + 190 * len(windows),

@@ -149,8 +149,14 @@ def count(number: int, noun: str, plural: str = "") -> str:
 
 
 def percent(value: float, digits: int = 1) -> str:
-    """Return a percentage that never rounds up to 100."""
+    """Return a percentage that never rounds up to 100.
+
+    >>> percent(100), percent(99.99), percent(12.34, 0)
+    ('100%', '99.9%', '12%')
+    """
+    if value == 100:
+        return "100%"
     text = f"{value:.{digits}f}"
-    if value < 100 and float(text) >= 100:
+    if value < 100 <= float(text):
         text = f"{100 - 10**-digits:.{digits}f}"
     return f"{text}%"

@@ -6,12 +6,12 @@ from typing import Any
 
 from model.page_table import PageTable, PagingError
 from sim.report.decode import decodes, window_title
-from sim.report.page import Block, Figure, Fold, Section, Text, count, missing
+from sim.report.page import Block, Figure, Section, Text, count, missing
 from sim.report.sources import Sources
 
 ID, TITLE = "pages", "Block table"
 LEAD = (
-    "The key-value cache lives in pages of a shared pool. A column is a step as it starts; a tile "
+    "The key-value cache lives in pages of a shared pool. A column is a step, a tile "
     "is a physical page that the request holds, numbered by its place in the block table."
 )
 REQUEST = "decode"
@@ -36,6 +36,17 @@ def section(sources: Sources) -> Section:
         if [len(table) for table in tables] != [step["pages"] for step in steps]:
             wrong.append(name)
         replayed[name] = (tables, dropped)
+    for name, (tables, dropped) in replayed.items():
+        figure = grid(
+            f"pages-{name}",
+            f"Decode with {window_title(name)}",
+            "Stronger tiles hold later rows of the sequence. A full triangle is a cache that only "
+            "grows; a short staircase is a window that gives pages back as it moves on.",
+            tables,
+            dropped,
+            "at the start of step",
+        )
+        blocks.append(figure)
     if studies:
         log = studies["event_log"]
         blocks.append(
@@ -50,17 +61,6 @@ def section(sources: Sources) -> Section:
                 "after step",
             )
         )
-    for name, (tables, dropped) in replayed.items():
-        figure = grid(
-            f"pages-{name}",
-            f"Decode with {window_title(name)}",
-            "Darker tiles hold later rows of the sequence. A full triangle is a cache that only "
-            "grows; a short staircase is a window that gives pages back as it moves on.",
-            tables,
-            dropped,
-            "step",
-        )
-        blocks.append(figure if not studies and not blocks else Fold(figure.title, [figure]))
     if not blocks:
         return missing(
             ID, TITLE, LEAD, "Neither decode nor studies have run yet.", "make && make studies"

@@ -40,8 +40,12 @@ class Sources:
         return [(name, data) for name, data in found if data and "traceEvents" in data]
 
     def regression(self) -> dict[str, Any] | None:
-        """Summary of the latest regression."""
-        return read_json(self.regressions / "latest" / "summary.json")
+        """Summary of the latest regression that has ended; one may be running."""
+        files = self.regressions.glob("*/summary.json")
+        for path in sorted(files, key=lambda path: path.stat().st_mtime, reverse=True):
+            if data := read_json(path):
+                return data
+        return None
 
     def history(self) -> list[dict[str, Any]]:
         """Past regressions in the order of their start, the latest `MAX_HISTORY` of them."""

@@ -46,7 +46,10 @@ def section(sources: Sources) -> Section:
     held = [name for name, row in rows.items() if row.passed and not (row.failed or row.not_run)]
     wrong = problems(plan, tests)
     state: State = "bad" if failed else "good" if len(held) == len(rows) and not wrong else "warn"
-    blocks: list[Block] = [Text(line, "warn") for line in wrong]
+    blocks: list[Block] = []
+    if wrong:
+        table = Table(("what is wrong with the plan itself",), [(line,) for line in wrong], "<")
+        blocks.append(Fold(f"The plan has {count(len(wrong), 'gap')}", [table]))
     areas: dict[str, list[str]] = {}
     for name in rows:
         areas.setdefault(name.split(".")[0], []).append(name)
@@ -62,6 +65,8 @@ def section(sources: Sources) -> Section:
         problem = f"tests of {count(len(failed), 'feature')} failed"
     elif len(held) < len(rows):
         problem = f"tests of {count(len(rows) - len(held), 'feature')} did not run"
+    elif wrong:
+        problem = f"the test plan has {count(len(wrong), 'gap')}"
     figure = percent(100 * len(held) / max(1, len(rows)), 0)
     note = f"{len(held):,} of {count(len(rows), 'feature')} hold"
     return Section(ID, TITLE, state, figure, note, LEAD, blocks, problem)

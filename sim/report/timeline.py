@@ -80,18 +80,17 @@ def timeline(id_: str, file: str, about: dict[str, Any], events: list[dict[str, 
     return Figure(
         id_,
         f"{about['program']} on {about['simulator']}, latency {about['latency']}",
-        "Drag to zoom into a range of cycles, double-click to see all again; the strip below moves "
-        f"the view. Trace file: build/results/{file}",
+        "Cycles from left to right. Drag to zoom into some, double-click to see all again; the "
+        f"strip below moves the view. Trace file: build/results/{file}",
         traces,
         {
             "barmode": "overlay",
             "bargap": 0.25,
             "hovermode": "closest",
             "xaxis": {
-                "title": {"text": "cycle"},
                 "range": [0, end],
                 "tickformat": ",",
-                "rangeslider": {"visible": True, "thickness": 0.12},
+                "rangeslider": {"visible": True, "thickness": 0.12, "range": [0, end]},
             },
             "yaxis": {
                 "categoryorder": "array",
@@ -99,7 +98,6 @@ def timeline(id_: str, file: str, about: dict[str, Any], events: list[dict[str, 
                 "fixedrange": True,
             },
             "dragmode": "zoom",
-            "touchzoom": True,
         },
         height=170 + 34 * len(rows),
     )

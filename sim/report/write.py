@@ -33,6 +33,7 @@ from sim.report.verdict import judge
 from sim.results import ROOT
 
 REPORT = ROOT / "build" / "report"
+DEFAULT = Sources()
 TEMPLATES = Path(__file__).parent / "templates"
 ASSETS = ("report.css", "report.js")
 MODULES = (
@@ -49,7 +50,7 @@ MODULES = (
 )
 
 
-def make_report(sources: Sources, folder: Path = REPORT) -> Path:
+def make_report(sources: Sources = DEFAULT, folder: Path = REPORT) -> Path:
     """Write the report into `folder` and return its page, `index.html`."""
     sections = [guarded(module.TITLE, module.ID, module.section, sources) for module in MODULES]
     environment = jinja2.Environment(

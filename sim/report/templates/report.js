@@ -46,7 +46,7 @@
       // A finger that moves the page must not zoom a figure by accident.
       dragmode: narrow ? false : "zoom",
     };
-    const { touchzoom, ...own } = spec.layout;
+    const own = { ...spec.layout };
     if (narrow) delete own.dragmode;
     for (const name of ["xaxis", "yaxis", ...Object.keys(own)]) {
       if (/^[xy]axis\d*$/.test(name)) layout[name] = merge(axis, own[name] || {});

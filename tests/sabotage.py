@@ -56,6 +56,15 @@ SABOTAGES = (
     Sabotage("counter not held", "cyc_vec", 32, "", "{0} + 32'(after_end)"),
     Sabotage("read outside LD", "req_valid", 1, "", "{0} || (op == 6 && issue)"),
     Sabotage("start not ignored", "begin_clear", 1, r"\.clear\(begin_run\)", "start"),
+    # Shows in the next program, because a program chooses its fault after it was started.
+    Sabotage("not cleared", "begin_clear", 1, "", "1'b0"),
+    Sabotage("write outside ST", "wr_valid", 1, "", "{0} || (op == 6 && issue)"),
+    Sabotage("read skips", "req_addr", 16, r"\.req_addr_q\(req_addr\)", "{0} + 16'({0} > 50)"),
+    Sabotage("write skips", "wr_addr", 16, r"\.wr_addr_q\(wr_addr\)", "{0} + 16'({0} > 205)"),
+    Sabotage("early end", "ld_done", 1, r"\.done_q\(ld_done\)", "req_last && !req_valid_ok"),
+    Sabotage("end not held", "fault_pc", 16, r"\.fault_pc\b(?!\()", "{0} + 16'(after_end)"),
+    Sabotage("fault alone", "fault", 1, r"\.fault\b(?!\()", "{0} || (op == 6 && issue)"),
+    Sabotage("stray write", "mm_we", 1, r"\.we_q\(mm_we\)", "{0} || (op == 3 && issue)"),
 )
 
 STATE = """

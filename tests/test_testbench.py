@@ -47,10 +47,12 @@ def sabotaged(tmp_path_factory: pytest.TempPathFactory) -> Results:
     rtl = plant(RTL, tmp_path_factory.mktemp("sabotage") / "rtl")
     items = []
     for sabotage in SABOTAGES:
-        pulses = (20,) if sabotage.name == "start not ignored" else ()
-        chosen = number(sabotage.name)
-        items.append(make_item(sabotage.name, chosen, idle_after=5, start_pulses=pulses))
-        items.append(make_item(f"after {sabotage.name}"))
+        name, chosen = sabotage.name, number(sabotage.name)
+        pulses = (20,) if name == "start not ignored" else ()
+        if name == "not cleared":
+            items.append(make_item(f"before {name}", chosen))
+        items.append(make_item(name, chosen, idle_after=5, start_pulses=pulses))
+        items.append(make_item(f"after {name}", reset_before=name == "not cleared"))
     run = simulate("icarus", Job(items=items), rtl=rtl)
     assert not run.passed
     assert run.status != 0
@@ -148,6 +150,16 @@ def test_an_unknown_word_is_not_taken_for_a_number(sabotaged: Results) -> None:
         ("counter not held", "counters changed after the end"),
         ("read outside LD", "read request outside an LD"),
         ("start not ignored", "a start while running was not ignored"),
+        ("not cleared", "not cleared by reset or start"),
+        ("write outside ST", "external write outside an ST"),
+        ("read skips", "read burst whose addresses are not consecutive"),
+        ("write skips", "write burst whose addresses are not consecutive"),
+        ("early end", "ended with read requests unanswered"),
+        ("end not held", "halted or the fault outputs changed after the end"),
+        ("fault alone", "fault rose without halted"),
+        ("stray write", "scratchpad written outside an instruction's busy time"),
+        ("cyc_mm one too high", "is not cyc_mm + cyc_dma + cyc_vec"),
+        ("unknown word", "unknown bit on a data output"),
     ],
 )
 def test_the_protocol_checker_says_what_is_wrong(sabotaged: Results, name: str, said: str) -> None:

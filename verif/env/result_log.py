@@ -18,7 +18,7 @@ from verif.env.verdict import Verdict
 from verif.job import MEMORY_FILE, RESULTS_FILE, Job, job_folder
 
 FAILING = "failing"  # subfolder of the job: one job for each failing program
-KEPT = 20
+KEPT = 100
 ROOT = Path(__file__).resolve().parents[2]
 
 

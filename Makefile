@@ -28,7 +28,7 @@ decode_opts = $(call opt,WINDOWS,--windows) $(call opt,STEPS,--steps) $(call opt
   $(call opt,SEED,--seed) $(call opt,START,--start) $(call opt,PAGE,--page) $(call opt,POOL,--pool)
 program_opts = $(call opt,PROGRAM,--program) $(call opt,EXT,--ext) $(call opt,OUT,--out) \
   $(call opt,DEPTH,--depth) $(call opt,SPAD,--spad) $(call opt,LATS,--latencies) \
-  $(call opt,PULSES,--pulses) $(call opt,RESET_AT,--reset-at)
+  $(call opt,PULSES,--pulses) $(call opt,RESET_AT,--reset-at) $(if $(filter-out 0,$(LATE)),--late)
 
 .DEFAULT_GOAL := all
 # Two targets of one make would share build folders: everything in order, one at a time.
@@ -47,7 +47,7 @@ compare: setup-all ## the same in both simulators, which must agree on memory, c
 waves: WAVES := 1
 waves: decode ## the same with waves, into build/waves (also WAVES=1 with decode and run): STEPS=2 keeps them small
 
-run: setup ## one program on model and RTL: PROGRAM=file.asm|file.hex [EXT=image.hex] [SPAD=spad.hex] [OUT=final.hex] [DEPTH=8192] [LAT=8 | LATS=3,9,1] [PULSES=5,9] [RESET_AT=30] SIM=...
+run: setup ## one program on model and RTL: PROGRAM=file.asm|file.hex [EXT=image.hex] [SPAD=spad.hex] [OUT=final.hex] [DEPTH=8192] [LAT=8 | LATS=3,9,1] [PULSES=5,9] [RESET_AT=30 [LATE=1]] SIM=...
 	@$(PY) -m sim.run_program $(sim_opts) $(program_opts)
 
 trace: setup ## instructions of a program on a time line, for Perfetto: PROGRAM=file.asm [EXT=image.hex] and more as for run; OUT=file.trace.json

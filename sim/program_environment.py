@@ -6,6 +6,7 @@ import argparse
 from typing import Any
 
 from model.errors import check_int
+from sim.cli import UsageError
 from verif.agents.control.program_item import MAX_LATENCY
 
 
@@ -19,6 +20,9 @@ def add_surroundings(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--reset-at", type=integers, default=(), help="reset in this cycle, then run once more"
+    )
+    parser.add_argument(
+        "--late", action="store_true", help="requests before that reset are answered after it"
     )
 
 
@@ -38,7 +42,7 @@ def surroundings(args: argparse.Namespace) -> dict[str, Any]:
     """Fields of the program item, from the parsed arguments.
 
     Raises:
-        ParameterError: naming the value and what would be right.
+        ParameterError, UsageError: naming the value and what would be right.
     """
     for latency in args.latencies:
         check_int("lats", latency, 1, MAX_LATENCY)
@@ -46,7 +50,10 @@ def surroundings(args: argparse.Namespace) -> dict[str, Any]:
         check_int("pulses", cycle, 1)
     for cycle in args.reset_at:
         check_int("reset_at", cycle, 1)
+    if args.late and not (args.reset_at and args.latencies):
+        raise UsageError("LATE=1 needs RESET_AT and LATS")
     return {
+        "late_answers": args.late,
         "latencies": args.latencies,
         "start_pulses": args.pulses,
         "abort_at": args.reset_at[0] if args.reset_at else None,

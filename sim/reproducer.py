@@ -99,4 +99,6 @@ def _write(path: Path, item: ProgramItem) -> str:
         arguments.append(f"PULSES={','.join(map(str, item.start_pulses))}")
     if item.abort_at is not None:
         arguments.append(f"RESET_AT={item.abort_at}")
+    if item.late_answers:
+        arguments.append("LATE=1")
     return " ".join(arguments)

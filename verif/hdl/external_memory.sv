@@ -57,7 +57,9 @@ module external_memory (
         head       = tail;
         at_driver  = '0;
       end else if (reactive) begin
-        at_driver  = at_driver + 16'(req_valid === 1'b1) - 16'(py_resp_valid);
+        // An answer to a request from before a reset is no answer to any that counts.
+        if (py_resp_valid && at_driver != '0) at_driver = at_driver - 16'd1;
+        if (req_valid === 1'b1) at_driver = at_driver + 16'd1;
         unanswered <= at_driver != '0;
       end else begin
         now = now + 8'd1;

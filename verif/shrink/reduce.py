@@ -102,7 +102,9 @@ def same(one: ProgramItem, other: ProgramItem) -> bool:
 def key(item: ProgramItem) -> bytes:
     """Digest of everything that decides how an item runs, to know a candidate again."""
     around = (item.latency, item.latencies, item.depth, item.reset_before, item.start_pulses)
-    text = repr((item.program, around, item.abort_at, item.idle_after, item.spad is None))
+    text = repr(
+        (item.program, around, item.abort_at, item.late_answers, item.idle_after, item.spad is None)
+    )
     digest = hashlib.blake2b(text.encode(), digest_size=16)
     digest.update(item.image.tobytes())
     digest.update(b"" if item.spad is None else item.spad.tobytes())

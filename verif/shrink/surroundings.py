@@ -9,6 +9,10 @@ from model.timing import DEFAULT_LATENCY
 from verif.agents.control.program_item import ProgramItem
 from verif.shrink.steps import Search, first_that_fails, lowest
 
+SURROUNDINGS = (
+    *("depth", "idle_after", "start_pulses", "late_answers", "abort_at", "latencies", "latency"),
+)
+
 
 def plain_surroundings(item: ProgramItem) -> Search[ProgramItem]:
     """Everything as ``make run`` has it by default, all at once or as much as possible."""
@@ -16,6 +20,7 @@ def plain_surroundings(item: ProgramItem) -> Search[ProgramItem]:
         item,
         start_pulses=(),
         abort_at=None,
+        late_answers=False,
         latencies=(),
         latency=DEFAULT_LATENCY,
         depth=DEFAULT_DEPTH if item.image.size <= DEFAULT_DEPTH else item.depth,
@@ -26,17 +31,18 @@ def plain_surroundings(item: ProgramItem) -> Search[ProgramItem]:
         return item
     if (yield plain):
         return plain
-    for name in ("depth", "idle_after", "start_pulses", "abort_at", "latencies", "latency"):
+    for name in SURROUNDINGS:
         value = getattr(plain, name)
-        if getattr(item, name) != value:
+        # Late answers need the reset and the latencies, so these cannot go first.
+        bound = item.late_answers and name in ("abort_at", "latencies")
+        if getattr(item, name) != value and not bound:
             item = yield from first_that_fails(item, replace(item, **{name: value}))
     return item
 
 
 def same_surroundings(one: ProgramItem, other: ProgramItem) -> bool:
     """Whether two items differ at most in program and memory contents."""
-    names = ("start_pulses", "abort_at", "latencies", "latency", "depth", "idle_after")
-    return all(getattr(one, name) == getattr(other, name) for name in names)
+    return all(getattr(one, name) == getattr(other, name) for name in SURROUNDINGS)
 
 
 def simpler_surroundings(item: ProgramItem) -> Search[ProgramItem]:
@@ -70,8 +76,9 @@ def _fewer_pulses(item: ProgramItem) -> Search[ProgramItem]:
 
 
 def _fewer_latencies(item: ProgramItem) -> Search[ProgramItem]:
-    # A fixed latency needs no reactive memory.
-    fixed = (replace(item, latencies=(), latency=value) for value in set(item.latencies))
+    # A fixed latency needs no reactive memory; late answers do.
+    values = () if item.late_answers else sorted(set(item.latencies))
+    fixed = (replace(item, latencies=(), latency=value) for value in values)
     single = yield from first_that_fails(item, *fixed)
     if not single.latencies:
         return single

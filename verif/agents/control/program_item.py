@@ -46,6 +46,9 @@ class ProgramItem:
             ignored). Cycle 1 is the first FETCH.
         abort_at: reset in this cycle, load everything again, then run to the end; the aborted
             part is not compared. Needs ``spad``.
+        late_answers: the memory goes on answering what was requested before that reset, up to 64
+            cycles into the clean run, which must not request anything until then. Needs
+            ``abort_at`` and ``latencies``.
         idle_after: cycles between the end of the program and the next item.
         cycle_limit: cycles after which the program counts as hung; None: twice what the cycle
             model allows and some slack.
@@ -66,6 +69,7 @@ class ProgramItem:
     reset_before: bool = False
     start_pulses: tuple[int, ...] = ()
     abort_at: int | None = None
+    late_answers: bool = False
     idle_after: int = 0
     cycle_limit: int | None = None
     provenance: str = ""
@@ -89,6 +93,9 @@ class ProgramItem:
         if self.abort_at is not None:
             self._require(self.abort_at >= 1, "abort in cycle", self.abort_at)
             self._require(self.spad is not None, "abort without scratchpad contents", None)
+        if self.late_answers:
+            self._require(self.abort_at is not None, "late answers without abort", None)
+            self._require(self.reactive, "late answers without latencies", self.latencies)
 
     def _require(self, holds: bool, what: str, value: object) -> None:
         if not holds:

@@ -20,7 +20,7 @@ class ReactiveDriver(uvm_component):
 
     Request i of a program, made in cycle t, is answered in cycle ``max(t + latencies[i],
     previous answer + 1)``, which is the model's rule too. While a burst is under way it works once
-    a cycle, in its middle.
+    a cycle, in its middle. A reset drops what is in flight, unless the item asks for late answers.
     """
 
     def build_phase(self) -> None:
@@ -32,6 +32,7 @@ class ReactiveDriver(uvm_component):
         self.answers = bind(top, "py_resp", ("valid", "data"))
         self.rst = top.rst
         self.armed = Event()
+        self.item: ProgramItem | None = None
         self.forget()
 
     def forget(self) -> None:
@@ -43,9 +44,14 @@ class ReactiveDriver(uvm_component):
 
     def accept(self, item: ProgramItem) -> None:
         """Begin a program: answer its reads if it asks for it."""
-        self.forget()
-        self.answers.valid.value = 0
+        again = item is self.item
         self.item = item
+        if again and item.late_answers:
+            # What is pending was requested before the reset; the requests count anew.
+            self.count = self.last_due = 0
+        else:
+            self.forget()
+            self.answers.valid.value = 0
         if not item.reactive:
             self.armed.clear()
             return
@@ -64,7 +70,8 @@ class ReactiveDriver(uvm_component):
 
     def step(self) -> bool:
         """One cycle, in its middle; False when there is nothing more to do."""
-        if self.rst.value:
+        assert self.item is not None
+        if self.rst.value and not self.item.late_answers:
             self.forget()
         self.cycle += 1
         writing = self.take_write()
@@ -79,6 +86,7 @@ class ReactiveDriver(uvm_component):
         """Queue the request of this cycle with the cycle in which it is to be answered."""
         if not self.requests.valid.value:
             return False
+        assert self.item is not None
         latency = self.item.latencies[self.count % len(self.item.latencies)]
         self.count += 1
         self.last_due = max(self.cycle + latency, self.last_due + 1)

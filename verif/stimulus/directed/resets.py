@@ -86,6 +86,30 @@ def reset_with_responses_in_flight() -> list[ProgramItem]:
 
 
 @directed(FAMILY)
+def reset_with_late_answers() -> list[ProgramItem]:
+    """A memory that answers after the reset what was requested before it."""
+    items = []
+    for abort in (3, 5, 12):
+        # The last request leaves in the cycle of the reset at the latest. The clean run's first
+        # busy cycle comes five cycles after it, its first request one cycle later.
+        for late in range(-2, 1):
+            latency = 5 + late
+            b = Builder(f"reset_with_late_answers/{abort}_{latency}")
+            b.ext(0, pattern(80, salt=abort + latency))
+            b.add(ld(500, 0, 40), ld(600, 30, 50)).keep(495, 160)
+            items.append(b.item(abort_at=abort, latencies=(latency,), late_answers=True))
+    # Here they meet the instruction with which the clean run begins.
+    for first in (sm(300, 0, 20), vadd(300, 0, 100, 40), st(0, 900, 100)):
+        b = Builder(f"reset_with_late_answers/in_{Op(first.op).name.lower()}")
+        b.ext(0, pattern(80, salt=first.op)).add(first, ld(500, 0, 40)).keep(300, 250)
+        loading = timeline(b.program, 64)[1].fetch + 2
+        items.append(
+            b.item(abort_at=loading + 20, latencies=(60, 50, 64), late_answers=True, depth=2048)
+        )
+    return items
+
+
+@directed(FAMILY)
 def reset_in_last_cycles() -> list[ProgramItem]:
     """Reset, or a start pulse, in the FETCH and the ISSUE of a HALT and of a fault."""
     items = []

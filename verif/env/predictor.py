@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -77,7 +79,9 @@ def predict(
 class Predictor(uvm_component):
     """Predicts every item received at ``items`` and publishes a ``Prediction`` on ``ap``.
 
-    The scratchpad lives on from one program to the next, as in the chip.
+    The scratchpad lives on from one program to the next, as in the chip. Nothing here depends on
+    what the chip does, so programs that are known beforehand can be predicted beforehand, which
+    keeps the model's time out of the simulation's.
     """
 
     def build_phase(self) -> None:
@@ -87,10 +91,32 @@ class Predictor(uvm_component):
         self.config: EnvConfig = ConfigDB().get(self, "", "config")
         self.spad = Machine().spad
         self.previous: RunResult | None = None
+        self.foreseen: deque[Prediction] = deque()
+
+    def foresee(self, items: Sequence[ProgramItem]) -> None:
+        """Predict what will be played next, in this order.
+
+        If it comes otherwise, or the scratchpad does, ``accept`` predicts again.
+        """
+        spad, previous = self.spad, self.previous
+        for item in items:
+            prediction = self.predict(item, spad, previous)
+            spad, previous = prediction.spad_after, prediction.expected
+            self.foreseen.append(prediction)
 
     def accept(self, item: ProgramItem) -> None:
-        """Predict one item."""
-        prediction = predict(item, self.spad, coverage=self.config.coverage, previous=self.previous)
+        """Predict one item, unless that was done before."""
+        prediction = None
+        if self.foreseen and self.foreseen[0].item is item:
+            prediction = self.foreseen.popleft()
+            if item.spad is None and prediction.spad_before is not self.spad:
+                prediction = None
+        if prediction is None:
+            prediction = self.predict(item, self.spad, self.previous)
         self.spad = prediction.spad_after
         self.previous = prediction.expected
         self.ap.write(prediction)
+
+    def predict(self, item: ProgramItem, spad: Words, previous: RunResult | None) -> Prediction:
+        """Predict one item as configured."""
+        return predict(item, spad, coverage=self.config.coverage, previous=previous)

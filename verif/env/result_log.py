@@ -48,6 +48,10 @@ class ResultLog(uvm_component):
         self.file = open(self.folder / RESULTS_FILE, "a", encoding="utf-8")  # noqa: SIM115
         self.kept = 0
         self.cycles = 0
+        self.begin()
+
+    def begin(self) -> None:
+        """Start the clocks: from now on time is the simulation's."""
         self.started = time.perf_counter(), time.process_time()
 
     def accept(self, verdict: Verdict) -> None:
@@ -79,8 +83,9 @@ class ResultLog(uvm_component):
     def close(self, summary: dict[str, Any]) -> None:
         """Write the final line: counts of the scoreboard, cycles simulated, seconds it took.
 
-        ``seconds`` is wall-clock time from build to the end of the run phase, start-up excluded;
-        ``cpu_seconds`` the processor time in it, which a busy machine does not lengthen.
+        ``seconds`` is wall-clock time from the first cycle to the end of the run phase, without
+        start-up and predictions made before; ``cpu_seconds`` the processor time in it, which a busy
+        machine does not lengthen.
         """
         line = {
             "type": "summary",

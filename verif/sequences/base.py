@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from pyuvm import uvm_sequence
 
@@ -21,6 +21,10 @@ class ProgramSequence(uvm_sequence):
     def programs(self) -> Iterable[ProgramItem]:
         """The programs to play; may be generated one by one."""
         raise NotImplementedError(f"{type(self).__name__} yields no programs")
+
+    def foreseen(self) -> Sequence[ProgramItem]:
+        """The first programs, in order, where they are known before the simulation starts."""
+        return ()
 
     async def body(self) -> None:
         """Play every program to its end."""

@@ -43,8 +43,10 @@ class BaseTest(uvm_test):
         self.raise_objection()
         # What was imported stays: the collector need not walk through it again and again.
         gc.freeze()
-        await self.env.control.driver.ready.wait()
         sequence = make_sequence(self.job)
+        self.env.predictor.foresee(sequence.foreseen())
+        self.env.result_log.begin()
+        await self.env.control.driver.ready.wait()
         await sequence.start(self.env.control.sequencer)
         await self.drain()
         self.env.scoreboard.accept_late(self.env.control.monitor.protocol())

@@ -30,7 +30,7 @@ def section(sources: Sources) -> Section:
     """Return the section of both coverages."""
     data = sources.result("coverage")
     if data is None:
-        return missing(ID, TITLE, LEAD, "Coverage was not measured yet.", "make coverage")
+        return missing(ID, TITLE, LEAD, "Coverage was not measured yet.", "make cov")
     failed = sum(run["failed"] for run in data["runs"])
     state: State = "good" if data["passed"] else "bad" if failed else "warn"
     functional, code = data["functional"], data.get("code")

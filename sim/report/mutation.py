@@ -23,21 +23,20 @@ from sim.report.sources import Sources
 ID, TITLE = "mutation", "Mutation score"
 LEAD = (
     "Small faults are planted in the design, one at a time; a good testbench finds each. What "
-    "survives is either proven to change nothing or shows where a check is missing."
+    "survives is either proven to change nothing, or open: it shows where a check is missing."
 )
 KILLED, PROVEN = "killed", "proven"
 COLOURS = {
     "killed": "var(--vec)",
     "proven": "var(--mm)",
-    "survived": "var(--bad)",
-    "open": "var(--dma)",
+    "open": "var(--bad)",
 }
 Mutant = dict[str, Any]
 
 
 def section(sources: Sources) -> Section:
     """Return the section of the mutation campaign."""
-    data = sources.result("mutation")
+    data = sources.campaign()
     mutants = data.get("mutants") if data else None
     if not data or not isinstance(mutants, list) or not mutants:
         return missing(ID, TITLE, LEAD, "No mutation campaign has ended yet.", "make mutate")
@@ -85,7 +84,8 @@ def files_figure(mutants: list[Mutant]) -> Figure:
     return Figure(
         "mutation-files",
         "Mutants by file and fate",
-        "Survivors are where to look next; proven ones are equivalent to the design.",
+        "Open ones, neither killed nor proven, are where to look next; proven ones compute the "
+        "same as the design.",
         bars,
         {
             "barmode": "stack",
@@ -114,6 +114,6 @@ def alive_table(mutants: list[Mutant]) -> Table:
     rows = []
     for mutant in mutants[:300]:
         place = ":".join(str(mutant[k]) for k in ("file", "line") if k in mutant)
-        what = mutant.get("text") or mutant.get("operator") or mutant.get("key", "")
-        rows.append((Cell(place, "mono"), Cell(str(what), "mono"), str(mutant["status"])))
-    return Table(("where", "mutant", "status"), rows, "<<<")
+        what = mutant.get("description", "")
+        rows.append((Cell(place, "mono"), Cell(str(what), "mono"), str(mutant.get("kind", ""))))
+    return Table(("where", "mutant", "kind"), rows, "<<<")

@@ -12,6 +12,7 @@ from typing import Any
 from sim.results import RESULTS, ROOT
 
 REGRESSIONS = ROOT / "build" / "regress"
+MUTATION = ROOT / "build" / "mutate"
 MAX_HISTORY = 200
 
 
@@ -22,10 +23,12 @@ class Sources:
     Attributes:
         results: folder of the tools' result files.
         regressions: folder of the regressions and their history.
+        mutation: folder of the mutation campaign.
     """
 
     results: Path = RESULTS
     regressions: Path = REGRESSIONS
+    mutation: Path = MUTATION
 
     def result(self, name: str) -> dict[str, Any] | None:
         """A result file by its name without suffix."""
@@ -38,6 +41,10 @@ class Sources:
         )
         found = ((path.name, read_json(path)) for path in files)
         return [(name, data) for name, data in found if data and "traceEvents" in data]
+
+    def campaign(self) -> dict[str, Any] | None:
+        """Report of the mutation campaign."""
+        return read_json(self.mutation / "report.json")
 
     def regression(self) -> dict[str, Any] | None:
         """Summary of the latest regression that has ended; one may be running."""

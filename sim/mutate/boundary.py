@@ -63,8 +63,10 @@ class Hierarchy:
         compilation, _, _ = compile_texts(texts)
         self.ports: dict[str, list[tuple[str, str, int]]] = {}
         self.parent: dict[str, str] = {}
-        for instance in compilation.getRoot().topInstances:
+        tops = compilation.getRoot().topInstances
+        for instance in tops:
             self._enter(instance, None)
+        self.top: str = tops[0].definition.name
 
     def _enter(self, instance: Any, parent: str | None) -> None:
         name = instance.definition.name

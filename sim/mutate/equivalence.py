@@ -19,7 +19,6 @@ from sim.mutate.yosys import portable, run_abc, run_yosys
 DIFFERENT = "different"
 """A counterexample: no engine can prove equality in this scope."""
 
-CHIP = "ga2"
 MEMORY = "ga2_scratchpad"
 CONTROL_UNITS = ("ga2_sequencer", "ga2_fault_checker", "ga2_counters")
 """What decides when units start and with which operands: real in every proof about the chip."""
@@ -66,12 +65,13 @@ class Prover:
         self.texts = dict(texts)
         self.limit = limit
         self.hierarchy = Hierarchy(self.texts)
+        self.chip = self.hierarchy.top
 
     def scopes(self, files: Sequence[str]) -> list[Scope]:
         """Return the surroundings to try for mutants of some files, the smallest first."""
         tree = self.hierarchy
         modules = [Path(file).stem for file in files if Path(file).stem in tree.ports]
-        paths = [tree.scopes(module)[:-1] for module in modules if module != CHIP]
+        paths = [tree.scopes(module)[:-1] for module in modules if module != self.chip]
         found = []
         if len(paths) == 1 and len(modules) == 1:
             for at, top in enumerate(paths[0]):
@@ -79,8 +79,8 @@ class Prover:
                 found.append(self._scope(top, tree.inside(top)))
         units = {module for path in paths for module in path}
         inside = {part for unit in units for part in tree.inside(unit)}
-        found.append(self._scope(CHIP, {CHIP, *CONTROL_UNITS, *units}))
-        found.append(self._scope(CHIP, {CHIP, *CONTROL_UNITS, *inside}))
+        found.append(self._scope(self.chip, {self.chip, *CONTROL_UNITS, *units}))
+        found.append(self._scope(self.chip, {self.chip, *CONTROL_UNITS, *inside}))
         return list(dict.fromkeys(found))
 
     def _scope(self, top: str, real: set[str]) -> Scope:
@@ -99,7 +99,7 @@ class Prover:
         files = [name for name in self.texts if self.texts[name] != mutated[name]]
         tried: list[str] = []
         if not files:
-            return Proof("identical text", CHIP, 0.0, ()), tried
+            return Proof("identical text", self.chip, 0.0, ()), tried
         for scope in self.scopes(files)[: 1 if quick else None]:
             with tempfile.TemporaryDirectory(prefix="ga2-proof-") as folder:
                 attempt = _Attempt(self, scope, dict(mutated), Path(folder), quick)
@@ -148,7 +148,7 @@ class _Attempt:
             found.append("rst is high in the first cycle, then free, like every other input")
         if "clk" in names:
             found.append("both power up in the same, arbitrary state")
-        if self.scope.top == CHIP and MEMORY not in self.scope.real:
+        if self.scope.top == self.prover.chip and MEMORY not in self.scope.real:
             found.append("the scratchpad answers equal requests equally")
         if self.scope.boxed:
             boxes = ", ".join(self.scope.boxed)
@@ -283,7 +283,7 @@ class _Attempt:
                 "setundef -undriven -zero",
                 "aigmap",
                 "opt_clean",
-                "write_aiger -zinit miter.aig",
+                "write_aiger -zinit -map miter.map miter.aig",
             ],
             self.folder,
             self.prover.limit,
@@ -292,9 +292,10 @@ class _Attempt:
             self._say("pdr", "no AIG: " + made.log.strip().splitlines()[-1])
             return None
         seconds = int(self.prover.limit)
+        claim = output_number((self.folder / "miter.map").read_text(), "bad")
         outcome = run_abc(
-            "read_aiger miter.aig; strash; scorr; cone -O 0; scorr; write_aiger rest.aig; "
-            f"pdr -T {seconds}",
+            f"read_aiger miter.aig; strash; scorr; &get; &cone -O {claim} -R 1; &put; scorr; "
+            f"write_aiger rest.aig; pdr -T {seconds}",
             self.folder,
             2 * self.prover.limit,
         )
@@ -307,6 +308,19 @@ class _Attempt:
         said = [line for line in outcome.log.splitlines() if any(word in line for word in words)]
         self._say("abc pdr", said[0].strip() if said else "time limit")
         return None
+
+
+def output_number(table: str, name: str) -> int:
+    """Return the position of an output in an AIGER file, from Yosys' table of its symbols.
+
+    Raises:
+        KeyError: there is no such output.
+    """
+    for line in table.splitlines():
+        kind, number, *_, symbol = line.split()
+        if kind == "output" and symbol == name:
+            return int(number)
+    raise KeyError(name)
 
 
 def constant_zero(aiger: bytes) -> bool:

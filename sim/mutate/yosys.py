@@ -19,7 +19,7 @@ for line in open(sys.argv[1]):
         libyosys.run_pass(line.strip(), design)
 """
 
-_IMPORT = re.compile(r"^[ \t]*import\s+\w+::\*\s*;[ \t]*$", re.MULTILINE)
+_IMPORT = re.compile(r"^[ \t]*import\s+\w+::\*\s*;[ \t]*\n", re.MULTILINE)
 
 
 class ToolMissingError(RuntimeError):
@@ -38,7 +38,7 @@ class Outcome:
 def portable(text: str) -> str:
     """Return SystemVerilog as Yosys reads it: package imports move in front of the module."""
     imports = [line.strip() for line in _IMPORT.findall(text)]
-    return "\n".join(imports) + _IMPORT.sub("", text)
+    return "".join(f"{line}\n" for line in imports) + _IMPORT.sub("", text)
 
 
 def run_yosys(commands: Sequence[str], folder: Path, limit: float) -> Outcome:

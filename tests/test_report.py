@@ -8,11 +8,15 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 import report_samples as samples
 
+import sim.regress.session
+import sim.report.write
+from sim.regress import __main__ as regress_entry
 from sim.report.page import Section, percent
 from sim.report.sources import Sources
 from sim.report.verdict import NEEDED, judge
@@ -108,6 +112,27 @@ def test_verdict():
 
 def test_percentages_never_round_up_to_all():
     assert [percent(v) for v in (100, 99.96, 99.94, 0)] == ["100%", "99.9%", "99.9%", "0.0%"]
+
+
+@pytest.mark.parametrize(("verdict", "code"), [("passed", 0), ("failed", 1), ("incomplete", 130)])
+@pytest.mark.parametrize("fault", [None, OSError("disk full")])
+def test_every_regression_ends_with_the_report(verdict, code, fault, monkeypatch, tmp_path, capsys):
+    made = []
+
+    def make() -> Path:
+        made.append(True)
+        if fault:
+            raise fault
+        return tmp_path / "index.html"
+
+    monkeypatch.setattr(sim.report.write, "make_report", make)
+    monkeypatch.setattr(sim.regress.session, "regress", lambda *_: {"verdict": verdict})
+    monkeypatch.setattr(regress_entry, "BASE", tmp_path)
+    monkeypatch.setattr("sys.argv", ["regress"])
+    assert regress_entry.main() == code
+    out, err = capsys.readouterr()
+    assert made == [True]
+    assert ("no report: OSError: disk full" in err) if fault else ("index.html" in out)
 
 
 # ---- How it looks

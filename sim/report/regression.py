@@ -9,6 +9,7 @@ from sim.report.page import Block, Cell, Failure, Fold, Section, State, Table, T
 from sim.report.sources import Sources
 
 ID, TITLE = "regression", "Regression"
+SHOWN = 20  # groups before the fold
 LEAD = (
     "Jobs are programs, seeds and configurations on a simulator. Failures with the same message "
     "and the same operation share a bucket; its command plays the example again, with waves."
@@ -28,7 +29,10 @@ def section(sources: Sources) -> Section:
         problem = f"{count(run['missing'], 'job')} of the {run['suite']} regression did not run"
     blocks: list[Block] = [Text(summary_line(run), state)]
     blocks += [failure(bucket) for bucket in run["buckets"]]
-    blocks.append(groups_table(run["groups"]))
+    groups = sorted(run["groups"], key=lambda g: (-g["failed"], g["name"], g["simulator"]))
+    blocks.append(groups_table(groups[:SHOWN], "Jobs by group"))
+    if more := groups[SHOWN:]:
+        blocks.append(Fold(f"{len(more):,} more groups", [groups_table(more)]))
     slow = sorted(run["records"], key=lambda record: -record["seconds"])[:10]
     if slow:
         blocks.append(Fold("The slowest jobs", [jobs_table(slow)]))
@@ -74,11 +78,11 @@ def failure(bucket: dict[str, Any]) -> Failure:
     )
 
 
-def groups_table(groups: list[dict[str, Any]]) -> Table:
+def groups_table(groups: list[dict[str, Any]], title: str = "") -> Table:
     """Return one row a group, simulator and configuration."""
     head = ("group", "simulator", "LAT", "window", "page", "jobs", "failed", "programs", "cycles")
     rows: list[list[str | Cell]] = []
-    for row in sorted(groups, key=lambda row: (-row["failed"], row["name"], row["simulator"])):
+    for row in groups:
         rate = row["cycles"] / row["seconds"] if row["seconds"] else 0.0
         rows.append(
             [
@@ -94,7 +98,7 @@ def groups_table(groups: list[dict[str, Any]]) -> Table:
                 f"{rate:,.0f}",
             ]
         )
-    return Table((*head, "cycles/s"), rows, "<<>>>>>>>>", title="Jobs by group")
+    return Table((*head, "cycles/s"), rows, "<<>>>>>>>>", title)
 
 
 def jobs_table(records: list[dict[str, Any]]) -> Table:

@@ -25,6 +25,7 @@ LEAD = (
 )
 UNITS = {"cyc_mm": "mm", "cyc_dma": "dma", "cyc_vec": "vec", "front": "fetch+issue"}
 MAX_TRACES = 4
+MAX_EVENTS = 3000  # more bars than that make a browser slow; Perfetto takes them all
 
 
 def section(sources: Sources) -> Section:
@@ -38,7 +39,7 @@ def section(sources: Sources) -> Section:
     blocks: list[Block] = []
     for number, (name, data) in enumerate(traces[:MAX_TRACES]):
         events = [event for event in data["traceEvents"] if event["ph"] == "X"]
-        figure = timeline(f"timeline-{number}", name, data["otherData"], events)
+        figure = timeline(f"timeline-{number}", name, data["otherData"], events[:MAX_EVENTS])
         table = slowest(events)
         if number:
             title = f"{data['otherData']['program']} ({data['otherData']['simulator']})"
@@ -76,12 +77,13 @@ def timeline(id_: str, file: str, about: dict[str, Any], events: list[dict[str, 
             }
         )
     rows = list(dict.fromkeys(row for trace in traces for row in trace["y"]))
+    cut = f"Only the first {MAX_EVENTS:,} bars. " if len(events) == MAX_EVENTS else ""
     end = max(event["ts"] + event["dur"] for event in events)
     return Figure(
         id_,
         f"{about['program']} on {about['simulator']}, latency {about['latency']}",
         "Cycles from left to right. Drag to zoom into some, double-click to see all again; the "
-        f"strip below moves the view. Trace file: build/results/{file}",
+        f"strip below moves the view. {cut}Trace file: build/results/{file}",
         traces,
         {
             "barmode": "overlay",

@@ -137,6 +137,16 @@ def mutation(folder: Path) -> None:
     write_json(folder / "report.json", {"mutants": mutants})
 
 
+def formal(results: Path) -> None:
+    """A property that is proved, and one whose mutant went unnoticed."""
+    one = {
+        **{"property": "busy_time", "module": "ga2_vadd", "engine": "smtbmc", "bound": "unbounded"},
+        **{"seconds": 3.2, "verdict": "proved", "mutant": "fails (1.0 s)"},
+    }
+    two = {**one, "property": "done_once", "mutant": "NOT NOTICED (proved)"}
+    write_json(results / "formal.json", {"passed": False, "properties": [one, two]})
+
+
 def regression(base: Path, broken: bool) -> None:
     """Two regressions in the history, the latest with three failures in two buckets if broken."""
     group = {**config.BUILT_IN, "name": "g", "kind": "command", "seeds": 6, "simulator": ["icarus"]}
@@ -174,7 +184,7 @@ def everything(folder: Path, broken: bool = True) -> Sources:
     """Results of every tool in a folder."""
     results = folder / "results"
     results.mkdir(parents=True)
-    for make in (decode, coverage, studies, bench, testplan):
+    for make in (decode, coverage, studies, bench, formal, testplan):
         make(results)
     (folder / "mutate").mkdir()
     mutation(folder / "mutate")

@@ -59,7 +59,15 @@ def test_all_failures_are_there_with_their_bucket_and_rerun(full):
 
 
 def test_each_part_shows_its_figures(full):
-    for text in ("1 mutant alive", "icarus", "&lt;never&gt;", "66.7%", "1,234,567 comparisons"):
+    for text in (
+        "1 mutant alive",
+        "1 formal property missed a mutant",
+        "busy_time",
+        "icarus",
+        "&lt;never&gt;",
+        "66.7%",
+        "1,234,567 comparisons",
+    ):
         assert text in full.text
     assert "not run yet" not in re.sub("(?s)<header.*?</header>", "", full.text)
     assert "expected form" not in full.text
@@ -69,6 +77,7 @@ def test_each_part_shows_its_figures(full):
     "command",
     [
         *("make regress", "make test directed random regress", "make cov", "make mutate"),
+        "make formal",
         *("make", "make && make studies", "make studies", "make bench bench-regress"),
         "make trace PROGRAM=examples/attention.asm EXT=examples/attention.hex",
     ],

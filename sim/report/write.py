@@ -18,6 +18,7 @@ from sim.regress import files
 from sim.report import (
     coverage,
     decode,
+    formal,
     memory,
     mutation,
     pages,
@@ -41,6 +42,7 @@ MODULES = (
     testplan,
     coverage,
     mutation,
+    formal,
     decode,
     timeline,
     pages,

@@ -18,7 +18,6 @@ from sim.simulator import SimulationError, simulate
 from verif.agents.control.program_item import ProgramItem
 from verif.job import Job
 from verif.result import ProgramResult
-from verif.stimulus.directed import REGISTRY
 
 LIMIT_SECONDS = 300.0
 
@@ -39,8 +38,8 @@ def power_up_tests(tests: Sequence[TestSeries], each: int = 2) -> list[TestSerie
     """Return the ``each`` cheapest directed tests of every family."""
     families: dict[str, list[TestSeries]] = defaultdict(list)
     for test in tests:
-        if test.name in REGISTRY and not test.slow:
-            families[REGISTRY[test.name].family].append(test)
+        if test.family and not test.slow:
+            families[test.family].append(test)
     return [
         test
         for family in families.values()

@@ -22,7 +22,7 @@ from sim.mutate.store import KILLED, OPEN, PROVEN, SURVIVED, Outcome, Store
 from sim.mutate.suite import all_items
 from verif.agents.control.program_item import ProgramItem
 
-FIRST_BUDGET = 60_000.0
+FIRST_BUDGET = 120_000.0
 """Cost of the tests that a mutant gets before a proof is tried, in cycles."""
 
 
@@ -97,9 +97,17 @@ class Campaign:
 
             runner = Runner(
                 built, self.plan.files(), self.plan.tests, self.folder / "runs", take,
-                workers=self.workers, budget=budget, survived=passed,
+                workers=self.workers, budget=budget, survived=passed, history=self._history(),
             )  # fmt: skip
             runner.run(todo)
+
+    def _history(self) -> list[tuple[str, str]]:
+        """Return file and test of every known kill."""
+        return [
+            (mutant.file, known.test)
+            for number, mutant in self.plan.mutants.items()
+            if (known := self.store.outcomes.get(self.plan.keys[number])) and known.test
+        ]
 
     def _survived(self, number: int) -> tuple[str, ...]:
         known = self.store.outcomes.get(self.plan.keys[number])

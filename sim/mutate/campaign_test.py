@@ -123,7 +123,8 @@ class MutationTest(BaseTest):
             for name, test in self.series.items()
         }
         slow = frozenset(name for name, test in self.series.items() if test.slow)
-        self.order = AdaptiveOrder(costs, slow)
+        families = {name: test.family for name, test in self.series.items()}
+        self.order = AdaptiveOrder(costs, slow, families, params["history"])
         self.budget: float = params["budget"]
         self.survived: dict[int, list[str]] = params["survived"]
         if params["judge_design"]:

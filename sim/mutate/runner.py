@@ -62,6 +62,7 @@ class Runner:
         workers: processes.
         budget: cost of the tests that one mutant gets (cycles, and some for each program).
         survived: tests that a mutant need not run again.
+        history: (file, test) of known kills; says which tests to try first.
         on_verdict: called with each verdict as soon as it is known; number 0 is the design.
     """
 
@@ -73,6 +74,7 @@ class Runner:
     workers: int = 2
     budget: float = math.inf
     survived: Mapping[int, Sequence[str]] = field(default_factory=dict)
+    history: Sequence[tuple[str, str]] = ()
     retry: list[int] = field(default_factory=list)
 
     def run(self, numbers: Sequence[int], judge_design: bool = True) -> None:
@@ -119,6 +121,7 @@ class Runner:
             "log": str(log),
             "judge_design": judge_design,
             "budget": self.budget,
+            "history": list(self.history),
             "survived": {number: list(names) for number, names in self.survived.items()},
         }
         Job(params=params).save(folder)

@@ -21,7 +21,7 @@ RANDOM_SERIES = (("typical", 1, 40), ("typical", 2, 40))
 class TestSeries:
     """Programs that run in order, from a known scratchpad; a mutant dies at the first that fails.
 
-    ``slow``: more than about 50,000 cycles; run last.
+    ``slow``: more than about 50,000 cycles; run last. ``family``: of a directed test.
     """
 
     __test__ = False
@@ -29,6 +29,7 @@ class TestSeries:
     name: str
     items: tuple[ProgramItem, ...]
     slow: bool = False
+    family: str = ""
 
     def digest(self) -> str:
         """Return a name for the contents: the same in every run with the same stimulus."""
@@ -44,7 +45,8 @@ class TestSeries:
 def suite() -> list[TestSeries]:
     """Return all tests: every directed program, then the random series."""
     found = [
-        TestSeries(test.name, _anchored(test.items()), test.slow) for test in REGISTRY.values()
+        TestSeries(test.name, _anchored(test.items()), test.slow, test.family)
+        for test in REGISTRY.values()
     ]
     for profile, seed, count in RANDOM_SERIES:
         items = _anchored(list(random_items(seed, profile, count)))

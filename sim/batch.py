@@ -31,9 +31,11 @@ class Batch:
         runs: of the jobs that ended, in their order.
         errors: what went wrong beside programs: a crash, a time-out.
         programs: how many were to be played.
+        workers: simulators that ran at the same time.
     """
 
     programs: int
+    workers: int = 1
     results: list[ProgramResult] = field(default_factory=list)
     runs: list[JobResult] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
@@ -51,9 +53,9 @@ class Batch:
 
     @property
     def rate(self) -> float:
-        """Programs a second in the simulation phase, all simulators together; 0 if unknown."""
-        rates = [len(run.results) / float(run.summary["seconds"]) for run in self.runs]
-        return sum(rates)
+        """Programs a second in the simulation phase, by the simulators that ran together."""
+        seconds = sum(float(run.summary["seconds"]) for run in self.runs)
+        return self.workers * len(self.results) / seconds if seconds else 0.0
 
     def kept(self, result: ProgramResult) -> ProgramItem | None:
         """The failing program with the scratchpad it started from, if it was kept."""
@@ -91,7 +93,7 @@ def play_batch(
     """
     with console.status(f"building for {sim}"):
         built = build(sim, waves=waves, rtl=rtl)
-    batch = Batch(programs)
+    batch = Batch(programs, min(workers, len(jobs)))
     stop = threading.Event()
     played: list[list[ProgramResult]] = [[] for _ in jobs]
 

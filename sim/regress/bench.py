@@ -112,6 +112,7 @@ def run_overhead(file: Path, suite: str, slots: int, rounds: int, base: Path) ->
         engine_times.append(by_engine(file, suite, slots, base / f"engine-{number}"))
         print(f"  shell loop {shell_times[-1]:.2f} s, engine {engine_times[-1]:.2f} s", flush=True)
     best = min(engine_times) / min(shell_times) - 1
+    last = json.loads((base / f"engine-{rounds - 1}" / "latest" / store.SUMMARY).read_text())
     return {
         "suite": suite,
         "jobs": len(jobs),
@@ -119,6 +120,8 @@ def run_overhead(file: Path, suite: str, slots: int, rounds: int, base: Path) ->
         "shell_seconds": [round(value, 3) for value in shell_times],
         "engine_seconds": [round(value, 3) for value in engine_times],
         "overhead_percent": round(100 * best, 2),
+        "engine_cpu_seconds": last["engine_cpu_seconds"],
+        "utilization": last["utilization"],
     }
 
 

@@ -7,6 +7,7 @@ a child process anyway, so worker processes would only cost start-up time.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import shlex
@@ -99,9 +100,9 @@ class Cluster:
         What does not end within `timeout` seconds each ends by itself: workers without a
         scheduler give up, and so do jobs without a worker.
         """
-        with suppress(TimeoutError):
+        with suppress(TimeoutError, asyncio.TimeoutError):
             self.client.close(timeout=timeout)
-        with suppress(TimeoutError):
+        with suppress(TimeoutError, asyncio.TimeoutError):
             self.dask.close(timeout=timeout)
 
 

@@ -122,6 +122,9 @@ def summarize(
         "verdict": verdict(state, counts),
         "seconds": round(seconds, 3),
         "finished": time.time(),
+        # How much of the slots' time was a job's own, and what the engine itself computed.
+        "utilization": round(counts["job_seconds"] / max(seconds * plan.get("slots", 1), 1e-9), 4),
+        "engine_cpu_seconds": round(time.process_time(), 3),
         "programs_per_second": round(counts["programs"] / max(seconds, 1e-9), 3),
         "cycles_per_second": round(counts["cycles"] / max(seconds, 1e-9), 1),
         "host": platform.node(),

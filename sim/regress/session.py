@@ -16,6 +16,7 @@ from sim.regress.spec import JobRecord, JobSpec
 from sim.regress.view import View, closing
 
 HISTORY = "history.sqlite"
+PATIENCE_SECONDS = 30.0
 Builder = Callable[[list[JobSpec], Path, Callable[[str], None]], None]
 
 
@@ -153,8 +154,16 @@ def run_part(
             if not record.passed:
                 view.failure(record)
 
+        seen = time.monotonic()
+
         def tick(running: int, workers: int) -> None:
+            nonlocal seen
             progress.running, progress.workers = running, workers
+            if workers:
+                seen = time.monotonic()
+            elif time.monotonic() - seen > PATIENCE_SECONDS:
+                seen = time.monotonic()
+                view.say(f"no worker yet: is the farm full? see {session.folder}/dask.log")
             view.tick(progress)
 
         view.start(progress)

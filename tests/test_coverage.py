@@ -60,6 +60,13 @@ def test_ranges_of_lines_are_spelled_out(tmp_path: Path) -> None:
     assert sorted(item.line for item in read_points(path)) == [4, 5, 6, 9]
 
 
+def test_a_line_ran_when_any_part_of_it_did(tmp_path: Path) -> None:
+    parts = [point(3, 5, "branch", "if", 4, "3"), point(3, 20, "branch", "cond_then", 0, "3")]
+    counts = read_points(write_data(tmp_path / "a.dat", parts))
+    assert counts[Item("gate.sv", 3, "line")] == 4
+    assert counts[Item("gate.sv", 3, "branch", "cond_then", 20)] == 0
+
+
 def test_runs_and_instances_add_up(tmp_path: Path) -> None:
     first = [point(1, 9, "toggle", "q:0->1", 2), point(3, 5, "branch", "if", 0, "3")]
     second = [

@@ -79,6 +79,14 @@ def test_a_hit_of_an_exception_refutes_it(plan: Plan, tmp_path: Path) -> None:
     assert coverage.hit == 0
 
 
+def test_counts_add_up_in_the_database(plan: Plan, tmp_path: Path) -> None:
+    database = BinDatabase(plan)
+    for _ in range(2):
+        database.add({("operation", "LD"): 3})
+    database.export(tmp_path / "a.xml")
+    assert read_export(tmp_path / "a.xml")[PLANNED]["operation"]["LD"] == 6
+
+
 def test_a_bin_outside_the_plan_is_told(plan: Plan) -> None:
     unknown = [("length", "LD/endless"), ("nothing", "at_all")]
     assert BinDatabase(plan).add(dict.fromkeys(unknown, 1)) == unknown

@@ -66,6 +66,6 @@ def by_description(mutants: list[Mutant], text: str) -> Mutant:
     return found[0]
 
 
-def sample_design():  # noqa: ANN201
+def sample_design():
     """The sample, compiled."""
     return load(TEXTS)

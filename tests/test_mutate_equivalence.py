@@ -114,9 +114,14 @@ def test_imports_move_in_front_of_the_module():
 
 @pytest.mark.parametrize(
     ("aiger", "zero"),
-    [(b"aig 1 1 0 1 0\n0\n", True), (b"aig 1 1 0 1 0\n1\n", False), (b"aig 2 1 1 1 0\n4\n0\n", True),
-     (b"aig 2 1 1 1 0\n4\n4\n", False), (b"aig 1 1 0 2 0\n0\n0\n", False)],
-)  # fmt: skip
+    [
+        (b"aig 1 1 0 1 0\n0\n", True),
+        (b"aig 1 1 0 1 0\n1\n", False),
+        (b"aig 2 1 1 1 0\n4\n0\n", True),
+        (b"aig 2 1 1 1 0\n4\n4\n", False),
+        (b"aig 1 1 0 2 0\n0\n0\n", False),
+    ],
+)
 def test_a_constant_output_is_read_from_an_aiger_file(aiger, zero):
     assert constant_zero(aiger) is zero
 

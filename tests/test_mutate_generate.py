@@ -125,7 +125,8 @@ def test_the_rtl_gives_a_thousand_mutants_of_every_file_and_kind(plan):
 
 def test_the_named_faults_fit_the_rtl(plan):
     named = [mutant.name for mutant in plan.mutants.values() if mutant.name]
-    assert named and set(named) == {classic.name for classic in CLASSICS}
+    assert len(named) >= 40
+    assert set(named) == {classic.name for classic in CLASSICS}
     assert all(m.schema for m in plan.mutants.values() if m.name)
 
 
@@ -134,7 +135,7 @@ def test_a_named_fault_that_does_not_fit_says_so():
         locate("assign a = b;", "gone", Patch(FILE, "c", "d"))
     with pytest.raises(PatchError, match="occurs 2 times"):
         locate("a = b + b;", "twice", Patch(FILE, "b", "d"))
-    with pytest.raises(PatchError, match="adapt sim/mutate/classic_list.py"):
+    with pytest.raises(PatchError, match="adapt sim/mutate/classic_list"):
         named_mutants(load({**{p.file: "" for c in CLASSICS for p in c.patches}, **TEXTS}))
 
 

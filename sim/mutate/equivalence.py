@@ -317,9 +317,9 @@ def output_number(table: str, name: str) -> int:
         KeyError: there is no such output.
     """
     for line in table.splitlines():
-        kind, number, *_, symbol = line.split()
-        if kind == "output" and symbol == name:
-            return int(number)
+        words = line.split()
+        if words[0] == "output" and words[-1] == name:
+            return int(words[1])
     raise KeyError(name)
 
 

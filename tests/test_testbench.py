@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -181,6 +182,8 @@ def clean_items() -> list[ProgramItem]:
         make_item("reactive", latencies=(3, 9, 1, 20)),
         make_item("aborted", spad=spad, abort_at=50),
         make_item("reactive and aborted", spad=spad, abort_at=60, latencies=(30, 2)),
+        # The words behind a shorter image are zero again, also those that were written.
+        replace(make_item("short image"), image=make_item("").image[:10]),
         make_item("start pulses", start_pulses=(1, 2, 3, 50, 400)),
         ProgramItem("empty", [], depth=7),
     ]

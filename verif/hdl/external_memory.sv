@@ -24,6 +24,15 @@ module external_memory (
 );
 
   logic [31:0] mem [65536];
+  logic [16:0] top;             // words from here on are zero
+
+  // Replaces all contents by `words` words of the open file `fd`, continued with zeros.
+  integer got, word;
+  task automatic load(input integer fd, input logic [16:0] words);
+    if (words != '0) got = $fread(mem, fd, 0, {15'd0, words});
+    for (word = {15'd0, words}; word < {15'd0, top}; word = word + 1) mem[word] = '0;
+    top = words;
+  endtask
 
   logic [31:0] ring_data [64];
   logic [7:0]  ring_due  [64];
@@ -33,6 +42,8 @@ module external_memory (
   logic [15:0] at_driver;       // requests the driver has not answered
 
   initial begin
+    for (word = 0; word < 65536; word = word + 1) mem[word] = '0;
+    top        = '0;
     resp_valid = 1'b0;
     resp_data  = '0;
     unanswered = 1'b0;
@@ -49,7 +60,10 @@ module external_memory (
   // Blocking assignments: the ring is this one process' business.
   always @(posedge clk) begin
     if (attention) begin
-      if (wr_valid === 1'b1 && {1'b0, wr_addr} < depth) mem[wr_addr] = wr_data;
+      if (wr_valid === 1'b1 && {1'b0, wr_addr} < depth) begin
+        mem[wr_addr] = wr_data;
+        if ({1'b0, wr_addr} >= top) top = {1'b0, wr_addr} + 17'd1;
+      end
       if (rst) begin
         resp_valid <= 1'b0;
         unanswered <= 1'b0;

@@ -131,8 +131,8 @@ module ga2_tb;
   end
 
   // load.bin, all words big-endian: the header (program length, depth, latency, cycle limit,
-  // flags: bit 0 scratchpad follows, bit 1 reactive), 128-bit program words, `depth` words of
-  // external memory, 4,096 words of scratchpad if flagged.
+  // flags: bit 0 scratchpad follows, bit 1 reactive, image length), 128-bit program words, the image
+  // of the external memory, 4,096 words of scratchpad if flagged.
   always @(load_req) if (load_req !== load_ack) begin
     load_fd = $fopen("load.bin", "rb");
     got = $fread(header, load_fd);
@@ -143,7 +143,7 @@ module ga2_tb;
     load_spad      = header[4][0];
     reactive       = header[4][1];
     if (program_length != 0) got = $fread(u_imem.mem, load_fd, 0, {15'd0, program_length});
-    got = $fread(u_ext.mem, load_fd, 0, {15'd0, depth});
+    u_ext.load(load_fd, header[5][16:0]);
 `ifndef GA2_NETLIST
     if (load_spad) got = $fread(dut.u_scratchpad.mem, load_fd);
 `endif

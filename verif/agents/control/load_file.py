@@ -18,19 +18,18 @@ HEADER_WORDS = 8
 def load_file_bytes(item: ProgramItem, spad: Words | None) -> bytes:
     """Contents of the load file, all words big-endian.
 
-    Header of eight words (program length, depth, latency, cycle limit, flags, three zeros), the
-    128-bit program words, ``depth`` words of external memory, and the scratchpad when given.
+    Header of eight words (program length, depth, latency, cycle limit, flags, image length, two
+    zeros), the 128-bit program words, the image, and the scratchpad when given.
     """
     limit = item.cycle_limit
     if limit is None:
         limit = cycle_budget(item.program, max((item.latency, *item.latencies)))
     flags = (LOAD_SPAD if spad is not None else 0) | (REACTIVE if item.reactive else 0)
     header = np.zeros(HEADER_WORDS, dtype=">u4")
-    header[:5] = (len(item.program), item.depth, item.latency, limit, flags)
-    memory = np.zeros(item.depth, dtype=">u4")
-    memory[: item.image.size] = item.image
+    header[:3] = (len(item.program), item.depth, item.latency)
+    header[3:6] = (limit, flags, item.image.size)
     parts = [header.tobytes(), *(word.to_bytes(16, "big") for word in item.program)]
-    parts.append(memory.tobytes())
+    parts.append(item.image.astype(">u4").tobytes())
     if spad is not None:
         parts.append(spad.astype(">u4").tobytes())
     return b"".join(parts)

@@ -88,7 +88,7 @@ testplan: setup-python ## features of the ISA, their tests with the last outcome
 .PHONY: test lint bench
 test: setup-all ## everything that must pass: ruff, mypy, RTL lint, then every test
 	@$(PY) -m sim.lint
-	@$(PY) -m pytest $(PYTEST)
+	@$(PY) -m pytest --junitxml=build/results/pytest$(if $(PYTEST),-part).xml $(PYTEST)
 
 lint: setup-all ## only the static checks: ruff, mypy, Verilator and Icarus with all warnings
 	@$(PY) -m sim.lint
@@ -138,4 +138,4 @@ distclean: clean ## remove the virtual environment and unpacked tools as well
 	rm -rf $(VENV) .tools
 
 help: ## this text
-	@awk -F ':.*## ' '/^##@ /{printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^##@ /{printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## /{printf "  %-13s %s\n", $$1, $$2}' Makefile

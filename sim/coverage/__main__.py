@@ -100,6 +100,9 @@ def measure(
         functional.merge(own, merged)
         by_simulator[sim] = functional.measure(merged, plan)
     more, more_code = data_files(also)
+    for path in more:
+        # Of another plan, perhaps: merging would mix up the bins.
+        functional.measure(path, plan)
     functional.merge(files + more, folder / COVERAGE_FILE)
     _, data = data_files([one.folder for one in played if one.sim == CODE_SIMULATOR])
     measured = None

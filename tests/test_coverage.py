@@ -104,6 +104,18 @@ def test_nothing_to_read_is_an_error() -> None:
         read_all([])
 
 
+@pytest.mark.parametrize(
+    ("stray", "message"),
+    [
+        (point(1, 1, "toggle", "x:0->1", 1, file="/a/other.sv"), "nothing of the design"),
+        (point(99, 1, "toggle", "x:0->1", 1), "another version of gate.sv"),
+    ],
+)
+def test_data_of_other_sources_are_refused(tmp_path: Path, stray: str, message: str) -> None:
+    with pytest.raises(CoverageDataError, match=message):
+        measured(tmp_path, A_BIT_2, points=[stray])
+
+
 def test_figures_count_what_there_is(tmp_path: Path) -> None:
     code = measured(tmp_path)
     totals = {kind: (code.total(kind).hit, code.total(kind).total) for kind in GOALS}

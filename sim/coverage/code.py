@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sim.builds import RTL, rtl_sources
-from sim.coverage.dat import KINDS, Counts, Item, Kind
+from sim.coverage.dat import KINDS, Counts, CoverageDataError, Item, Kind
 from sim.coverage.exclusions import Exclusion, Sources, apply
 
 GOALS: Mapping[Kind, float] = {"line": 100.0, "branch": 100.0, "toggle": 98.0}
@@ -100,8 +100,17 @@ def read_sources(rtl: Path = RTL) -> dict[str, list[str]]:
 
 
 def measure(counts: Counts, sources: Sources, exclusions: Iterable[Exclusion]) -> CodeCoverage:
-    """Put counts, sources and exclusions together; items of other files are ignored."""
+    """Put counts, sources and exclusions together; items of other files are ignored.
+
+    Raises:
+        CoverageDataError: nothing of the design was counted, or the data are of other sources.
+    """
     known = {item: count for item, count in counts.items() if item.file in sources}
+    if not known:
+        raise CoverageDataError("the coverage data count nothing of the design")
+    for item in known:
+        if item.line > len(sources[item.file]):
+            raise CoverageDataError(f"the coverage data are of another version of {item.file}")
     entries = list(exclusions)
     left_out, problems = apply(entries, known, sources)
     return CodeCoverage(known, sources, left_out, entries, problems)

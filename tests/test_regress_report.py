@@ -150,6 +150,13 @@ def test_live_view_draws_counts_and_latest_failures():
     assert "[bold] word 3 differs" in text
 
 
+def test_what_stays_on_the_screen_is_printed_as_it_is():
+    stream = io.StringIO()
+    line = "rerun [bold] " + "x" * 300
+    view.LiveView(Console(file=stream, force_terminal=True, width=80)).say(line)
+    assert stream.getvalue() == line + "\n"
+
+
 def test_times_and_numbers_are_short():
     assert [view.clock(x) for x in (None, 0, 59.6, 61, 3723)] == [
         "-:--",

@@ -98,7 +98,7 @@
 
   always @*
     if (f_ready) begin
-      if (waiting) time_of_instruction : assert (retire == (f_wait == f_busy));
+      if (waiting && !fault) time_of_instruction : assert (retire == (f_wait == f_busy));
       one_writer : assert ((f_owners & (f_owners - 7'd1)) == '0);
       writer_is_executing : assert (f_owners == '0 || (waiting && f_owners == f_owner));
       store_is_executing : assert (!wr_valid || (waiting && is_st));

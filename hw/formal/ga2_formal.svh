@@ -14,10 +14,11 @@
 `undef GA2_ENSURE
 `undef GA2_HELPERS
 `ifdef GA2_CHIP
-`define GA2_REQUIRE(expression) assert (expression);
 `ifdef GA2_SEARCH
+`define GA2_REQUIRE(expression)
 `define GA2_ENSURE(name, expression)
 `else
+`define GA2_REQUIRE(expression) assert (expression);
 `define GA2_ENSURE(name, expression) name : assume (expression);
 `endif
 `else

@@ -1,0 +1,167 @@
+"""Netlists of the design: synthesized by Yosys to generic gates and to iCE40 cells.
+
+generic: two-input gates, multiplexers and flip-flops (simcells); the scratchpad stays a macro, as a
+foundry would supply it, the operand banks become flip-flops. ice40: look-up tables, carry chains
+and flip-flops, every memory as block RAMs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from sim.builds import BUILD, RTL, locked, rtl_sources
+from sim.yosys import package_folder, run_yosys
+
+FOLDER = BUILD / "netlists"
+TARGETS = ("generic", "ice40")
+MACRO = "ga2_scratchpad"  # generic only
+
+# Flattened, then the report of the cells, then the same kept apart by module.
+_SYNTHESIS = {
+    "generic": (f"blackbox {MACRO}", "synth -top ga2 {flat}"),
+    "ice40": ("synth_ice40 -top ga2 {flat} -run begin:check",),
+}
+_FLAT = {"generic": ("-flatten", ""), "ice40": ("", "-noflatten")}
+
+
+@dataclass(frozen=True)
+class Netlist:
+    """A synthesized design.
+
+    Attributes:
+        target: ``generic`` or ``ice40``.
+        folder: where it lies, with Yosys' logs.
+        cells: how many of each type.
+        units: of each module of the design, all its instances together: type to number.
+    """
+
+    target: str
+    folder: Path
+    cells: Mapping[str, int]
+    units: Mapping[str, Mapping[str, int]]
+
+    @property
+    def sources(self) -> list[Path]:
+        """Files to simulate: cell models, macros, netlist."""
+        share = package_folder() / "share"
+        netlist = self.folder / "netlist.v"
+        if self.target == "ice40":
+            return [share / "ice40" / "cells_sim.v", netlist]
+        return [share / "simcells.v", RTL / f"{MACRO}.sv", netlist]
+
+    @property
+    def defines(self) -> list[str]:
+        """Macros for the compilers."""
+        if self.target == "ice40":
+            # Without the defaults, which some simulators cannot parse; nothing is unconnected.
+            return ["GA2_NETLIST", "NO_ICE40_DEFAULT_ASSIGNMENTS"]
+        return ["GA2_NETLIST"]
+
+
+def flip_flops(cells: Mapping[str, int]) -> int:
+    """Count the flip-flops among the cells."""
+    return sum(n for kind, n in cells.items() if re.match(r"\$_S?DFF|SB_DFF", kind))
+
+
+def block_rams(cells: Mapping[str, int]) -> int:
+    """Count block RAMs and memory macros."""
+    return sum(n for kind, n in cells.items() if kind.startswith("SB_RAM") or kind == MACRO)
+
+
+def logic(cells: Mapping[str, int]) -> int:
+    """Count what is neither flip-flop nor memory: gates, or look-up tables and carries."""
+    return sum(cells.values()) - flip_flops(cells) - block_rams(cells)
+
+
+def synthesize(target: str, rtl: Path = RTL) -> Netlist:
+    """Synthesize the design, or find it synthesized.
+
+    Raises:
+        YosysError: Yosys cannot.
+    """
+    digest = hashlib.sha256(Path(__file__).read_bytes() + version("pyosys").encode())
+    for path in rtl_sources(rtl):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    folder = FOLDER / f"{target}-{digest.hexdigest()[:12]}"
+    with locked(f"netlist-{folder.name}"):
+        if not (folder / "cells.json").exists():
+            _make(target, rtl, folder)
+    cells = _statistics(folder / "cells.json")
+    kept = _statistics(folder / "units.json", by_unit=True)
+    return Netlist(target, folder, cells["ga2"], kept)
+
+
+def _make(target: str, rtl: Path, folder: Path) -> None:
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    temporary = Path(tempfile.mkdtemp(dir=FOLDER, prefix=f".{folder.name}-"))
+    try:
+        sources = " ".join(str(path) for path in rtl_sources(rtl))
+        flat, kept = _FLAT[target]
+        read = [f"read_verilog -sv {sources}", "hierarchy -check -top ga2"]
+
+        def steps(option: str) -> list[str]:
+            return [line.format(flat=option) for line in _SYNTHESIS[target]]
+
+        run_yosys([*read, *steps(kept), "tee -q -o units.json stat -json"], temporary, "units")
+        run_yosys(
+            [
+                *read,
+                *steps(flat),
+                "opt_clean -purge",
+                "delete */t:$scopeinfo",
+                "check -assert",
+                "write_verilog -noattr -noexpr netlist.v",
+                "tee -q -o cells.json stat -json",
+            ],
+            temporary,
+            "netlist",
+        )
+        shutil.rmtree(folder, ignore_errors=True)
+        temporary.rename(folder)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _statistics(path: Path, by_unit: bool = False) -> dict[str, dict[str, int]]:
+    """Read what Yosys' ``stat -json`` wrote: cells by module; by unit: times its instances."""
+    text = path.read_text()
+    modules: dict[str, Any] = json.loads(text[text.index("{") :])["modules"]
+    found = {
+        name.lstrip("\\"): {
+            kind.lstrip("\\"): count
+            for kind, count in data["num_cells_by_type"].items()
+            if kind != "$scopeinfo"
+        }
+        for name, data in modules.items()
+    }
+    if not by_unit:
+        return found
+    names = set(found)
+    return {
+        unit: {
+            kind: count * _instances(unit, found)
+            for kind, count in cells.items()
+            if kind not in names
+        }
+        for unit, cells in found.items()
+    }
+
+
+def _instances(unit: str, modules: Mapping[str, Mapping[str, int]]) -> int:
+    """Count the instances of a module below ga2."""
+    if unit == "ga2":
+        return 1
+    return sum(
+        cells[unit] * _instances(parent, modules)
+        for parent, cells in modules.items()
+        if unit in cells
+    )

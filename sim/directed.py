@@ -68,7 +68,15 @@ def main() -> int:
     )
     tests = [entry.name for entry in chosen]
     return finish(
-        console, "directed", args.sim, batch, groups, reduced, results=args.results, tests=tests
+        console,
+        "directed",
+        args.sim,
+        batch,
+        groups,
+        reduced,
+        rtl=args.rtl,
+        results=args.results,
+        tests=tests,
     )
 
 

@@ -75,7 +75,17 @@ def main() -> int:
         console, args.sim, batch, series_of, rtl=args.rtl, seconds=args.shrink
     )
     head = {"seed": args.seed, "first": first, "count": count}
-    return finish(console, "random", args.sim, batch, groups, reduced, results=args.results, **head)
+    return finish(
+        console,
+        "random",
+        args.sim,
+        batch,
+        groups,
+        reduced,
+        rtl=args.rtl,
+        results=args.results,
+        **head,
+    )
 
 
 def parse_profiles(text: str) -> list[str]:

@@ -22,7 +22,7 @@ from sim.mutate.store import KILLED, OPEN, PROVEN, SURVIVED, Outcome, Store
 from sim.mutate.suite import all_items
 from verif.agents.control.program_item import ProgramItem
 
-FIRST_BUDGET = 120_000.0
+FIRST_BUDGET = 200_000.0
 """Cost of the tests that a mutant gets before a proof is tried, in cycles."""
 
 

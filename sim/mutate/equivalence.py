@@ -13,21 +13,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from sim.mutate.boundary import MEMORY_STUB, Hierarchy, masked_ports
-from sim.mutate.netlist import start_in_reset
-from sim.mutate.yosys import portable, run_abc, run_yosys
-
-DIFFERENT = "different"
-"""A counterexample: no engine can prove equality in this scope."""
+from sim.mutate.engines import BOUND, DEPTH
+from sim.mutate.yosys import portable, run_abc, run_module
 
 MEMORY = "ga2_scratchpad"
 CONTROL_UNITS = ("ga2_sequencer", "ga2_fault_checker", "ga2_counters")
 """What decides when units start and with which operands: real in every proof about the chip."""
-
-DEPTH = 10
-"""Cycles that equiv_induct looks back."""
-
-BOUND = 6
-"""Cycles in which a difference is looked for before the engines that take long."""
 
 
 @dataclass(frozen=True)
@@ -128,16 +119,62 @@ class _Attempt:
         started = time.monotonic()
         self._write("gold", self.prover.texts)
         self._write("gate", self.mutated)
-        if not self._miter():
+        engine = self._decide()
+        if engine is None:
             return None
-        engines = (self._induct, self._bounded, self._reachable, self._temporal)
-        for engine in engines[: 3 if self.quick else None]:
-            name = engine()
-            if name == DIFFERENT:
-                return None
-            if name:
-                seconds = round(time.monotonic() - started, 2)
-                return Proof(name, self.scope.top, seconds, self._assumptions())
+        seconds = round(time.monotonic() - started, 2)
+        return Proof(engine, self.scope.top, seconds, self._assumptions())
+
+    def _decide(self) -> str | None:
+        """Return the engine that proves equality, None when none does."""
+        limit = self.prover.limit
+        said = self._yosys(limit)
+        if said.get("different"):
+            self._say("sat", f"a difference exists within {BOUND} cycles")
+            return None
+        if said.get("induct") and said.get("base"):
+            return f"equiv_induct -seq {DEPTH}, with base case"
+        if said.get("induct"):
+            self._say("equiv_induct", "step proven, but the versions may start apart")
+        elif "induct" in said:
+            self._say("equiv_induct", _verdict(said["induct"]))
+        engine = self._abc(limit) if said.get("aig") else None
+        if engine is None and said.get("temporal"):
+            return "sat -tempinduct"
+        if engine is None and "temporal" in said:
+            self._say("sat -tempinduct", _verdict(said["temporal"]))
+        return engine
+
+    def _yosys(self, limit: float) -> dict[str, bool | None]:
+        """Run what runs in Yosys; return what each engine said (None: out of time)."""
+        task = {"files": list(self.prover.texts), "limit": limit, "temporal": not self.quick}
+        (self.folder / "task.json").write_text(json.dumps(task))
+        outcome = run_module("sim.mutate.engines", self.folder, 10 * limit)
+        lines = outcome.log.splitlines()
+        if not outcome.ok or not lines or not lines[-1].startswith("{"):
+            errors = [line for line in lines if "ERROR" in line or "Error" in line]
+            self._say("yosys", "; ".join(errors[-2:]) or "time limit")
+            return {}
+        said: dict[str, bool | None] = json.loads(lines[-1])
+        return said
+
+    def _abc(self, limit: float) -> str | None:
+        """Let abc find equal signals by induction, then reachability decide."""
+        claim = output_number((self.folder / "miter.map").read_text(), "bad")
+        outcome = run_abc(
+            f"read_aiger miter.aig; strash; scorr; &get; &cone -O {claim} -R 1; &put; scorr; "
+            f"write_aiger rest.aig; pdr -T {int(limit)}",
+            self.folder,
+            3 * limit,
+        )
+        rest = self.folder / "rest.aig"
+        if rest.exists() and constant_zero(rest.read_bytes()):
+            return "abc scorr"
+        if "Property proved" in outcome.log:
+            return "abc scorr, pdr"
+        words = ("asserted in frame", "UNDECIDED")
+        lines = [line for line in outcome.log.splitlines() if any(word in line for word in words)]
+        self._say("abc pdr", lines[0].strip() if lines else "time limit")
         return None
 
     def _assumptions(self) -> tuple[str, ...]:
@@ -169,145 +206,12 @@ class _Attempt:
         observer = tree.observer(self.scope.top)
         (folder / "observed.sv").write_text(observer)
 
-    def _read(self, side: str) -> list[str]:
-        files = " ".join(f"{side}/{name}" for name in [*self.prover.texts, "observed.sv"])
-        return [
-            f"read_verilog -sv {files}",
-            "hierarchy -top observed",
-            "proc",
-            "flatten",
-            "opt -full",
-            "memory_collect",
-            "memory_map",
-            "opt -full",
-            "expose -evert c:*",
-            f"rename observed {side}",
-            f"design -stash {side}",
-            "design -reset",
-        ]
-
     def _say(self, engine: str, verdict: str) -> None:
         self.log.append(f"{self.scope.top}: {engine}: {verdict}")
 
-    def _miter(self) -> bool:
-        """Make gold, gate and the miter that starts in reset."""
-        outcome = run_yosys(
-            [
-                *self._read("gold"),
-                *self._read("gate"),
-                "design -copy-from gold -as gold gold",
-                "design -copy-from gate -as gate gate",
-                "write_rtlil pair.il",
-                "miter -equiv -flatten gold gate miter",
-                "hierarchy -top miter",
-                "dffunmap",
-                "opt_clean",
-                "write_json miter.json",
-            ],
-            self.folder,
-            self.prover.limit,
-        )
-        if not outcome.ok:
-            errors = [line for line in outcome.log.splitlines() if "ERROR" in line]
-            self._say("yosys", "; ".join(errors) or "time limit")
-            return False
-        netlist = json.loads((self.folder / "miter.json").read_text())
-        start_in_reset(netlist["modules"]["miter"])
-        (self.folder / "start.json").write_text(json.dumps(netlist))
-        return True
 
-    def _induct(self) -> str | None:
-        """Prove by induction over named signals, and that these begin equal after reset."""
-        step = run_yosys(
-            [
-                "read_rtlil pair.il",
-                "equiv_make gold gate equiv",
-                "hierarchy -top equiv",
-                "opt_clean",
-                "equiv_simple",
-                f"equiv_induct -seq {DEPTH}",
-                "equiv_status -assert",
-            ],
-            self.folder,
-            self.prover.limit,
-        )
-        if not step.ok:
-            self._say("equiv_induct", "not proven" if step.finished else "time limit")
-            return None
-        base = run_yosys(
-            [
-                "read_json start.json",
-                f"sat -seq {DEPTH + 2} -prove diverged 0 -verify miter",
-            ],
-            self.folder,
-            self.prover.limit,
-        )
-        if not base.ok:
-            self._say("equiv_induct", "step proven, but the versions may start apart")
-            return None
-        return f"equiv_induct -seq {DEPTH}, with base case"
-
-    def _bounded(self) -> str | None:
-        """Look for a difference in the first cycles: most are found there, and quickly."""
-        outcome = run_yosys(
-            ["read_json start.json", f"sat -seq {BOUND} -prove bad 0 -verify miter"],
-            self.folder,
-            self.prover.limit,
-        )
-        if outcome.finished and not outcome.ok and "model found: FAIL" in outcome.log:
-            self._say("sat", f"a difference exists within {BOUND} cycles")
-            return DIFFERENT
-        return None
-
-    def _temporal(self) -> str | None:
-        outcome = run_yosys(
-            ["read_json start.json", "sat -tempinduct -prove bad 0 -maxsteps 8 -verify miter"],
-            self.folder,
-            self.prover.limit,
-        )
-        if outcome.ok:
-            return "sat -tempinduct"
-        self._say("sat -tempinduct", "not proven" if outcome.finished else "time limit")
-        return None
-
-    def _reachable(self) -> str | None:
-        made = run_yosys(
-            [
-                "read_json start.json",
-                "delete -port miter/diverged",
-                "opt -full",
-                "techmap",
-                "opt -full",
-                "dffunmap",
-                "simplemap",
-                "setundef -undriven -zero",
-                "aigmap",
-                "opt_clean",
-                "write_aiger -zinit -map miter.map miter.aig",
-            ],
-            self.folder,
-            self.prover.limit,
-        )
-        if not made.ok:
-            self._say("pdr", "no AIG: " + made.log.strip().splitlines()[-1])
-            return None
-        seconds = int(self.prover.limit)
-        claim = output_number((self.folder / "miter.map").read_text(), "bad")
-        outcome = run_abc(
-            f"read_aiger miter.aig; strash; scorr; &get; &cone -O {claim} -R 1; &put; scorr; "
-            f"write_aiger rest.aig; pdr -T {seconds}",
-            self.folder,
-            2 * self.prover.limit,
-        )
-        rest = self.folder / "rest.aig"
-        if rest.exists() and constant_zero(rest.read_bytes()):
-            return "abc scorr"
-        if "Property proved" in outcome.log:
-            return "abc scorr, pdr"
-        words = ("asserted in frame", "UNDECIDED")
-        said = [line for line in outcome.log.splitlines() if any(word in line for word in words)]
-        self._say("abc pdr", said[0].strip() if said else "time limit")
-        return None
+def _verdict(said: bool | None) -> str:
+    return "time limit" if said is None else "not proven"
 
 
 def output_number(table: str, name: str) -> int:

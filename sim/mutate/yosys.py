@@ -1,23 +1,15 @@
-"""Runs Yosys (the pyosys wheel) and its abc as child processes with a time limit."""
+"""Runs proof tools as child processes with a time limit."""
 
 from __future__ import annotations
 
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-_RUNNER = """
-import sys
-from pyosys import libyosys
-design = libyosys.Design()
-for line in open(sys.argv[1]):
-    if line.strip():
-        libyosys.run_pass(line.strip(), design)
-"""
+from sim.builds import ROOT
 
 _IMPORT = re.compile(r"^[ \t]*import\s+\w+::\*\s*;[ \t]*\n", re.MULTILINE)
 
@@ -41,11 +33,9 @@ def portable(text: str) -> str:
     return "".join(f"{line}\n" for line in imports) + _IMPORT.sub("", text)
 
 
-def run_yosys(commands: Sequence[str], folder: Path, limit: float) -> Outcome:
-    """Run Yosys commands in a folder, at most ``limit`` seconds. ``ok``: all of them succeeded."""
-    script = folder / "commands.ys"
-    script.write_text("\n".join(commands) + "\n")
-    return _run([sys.executable, "-c", _RUNNER, script.name], folder, limit)
+def run_module(module: str, folder: Path, limit: float) -> Outcome:
+    """Run a Python module of this project on a folder, at most ``limit`` seconds."""
+    return _run([sys.executable, "-m", module, str(folder)], ROOT, limit)
 
 
 def run_abc(commands: str, folder: Path, limit: float) -> Outcome:
@@ -71,6 +61,7 @@ def _run(command: list[str], folder: Path, limit: float) -> Outcome:
             stderr=subprocess.STDOUT,
             timeout=limit,
             check=False,
+            start_new_session=True,
         )
     except subprocess.TimeoutExpired as late:
         return Outcome(False, False, (late.output or b"").decode(errors="replace"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from sim.report.page import (
@@ -83,7 +84,13 @@ def rates_figure(bench: dict[str, Any]) -> Figure:
         "both bars of a simulator end together.",
         [bars],
         {
-            "xaxis": {"type": "log", "title": {"text": "cycles a second"}, "dtick": 1},
+            "xaxis": {
+                "type": "log",
+                "title": {"text": "cycles a second"},
+                "dtick": 1,
+                # Bars of a logarithmic axis start somewhere: a decade below the shortest.
+                "range": [math.floor(math.log10(min(rates))) - 1, math.log10(max(rates)) + 0.1],
+            },
             "yaxis": {"autorange": "reversed"},
             "showlegend": False,
             "hovermode": "closest",

@@ -29,7 +29,7 @@ from sim.coverage.report import Report, print_report
 from sim.coverage.workloads import workloads
 from sim.results import RESULTS, shown, write_json
 from verif.job import COVERAGE_FILE
-from verif.plan import PLAN_FILE, Plan, PlanError, load_plan
+from verif.plan import Plan, PlanError, load_plan
 
 FOLDER = BUILD / "cov"
 RUNS = "runs"
@@ -45,8 +45,7 @@ def main() -> int:
     parser.add_argument("--seed", type=integer, default=1, help="of the random programs")
     parser.add_argument("--jobs", type=integer, default=0, help="simulations at the same time")
     parser.add_argument("--also", type=Path, nargs="*", default=[], help="folders of other runs")
-    parser.add_argument("--plan", type=Path, default=PLAN_FILE)
-    parser.add_argument("--exclusions", type=Path, default=EXCLUSIONS_FILE)
+    parser.add_argument("--exclusions", type=Path, default=EXCLUSIONS_FILE, help="other ones")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="for the page and the data")
     parser.add_argument("--results", type=Path, default=RESULTS, help="for coverage.json")
     args = parser.parse_args()
@@ -57,7 +56,7 @@ def main() -> int:
     console = Console(highlight=False)
     try:
         # Mistakes in these files are told before the simulations, not after.
-        plan, exclusions = load_plan(args.plan), load_exclusions(args.exclusions)
+        plan, exclusions = load_plan(), load_exclusions(args.exclusions)
         loads = {
             sim: workloads(
                 sim, PROGRAMS[sim] if args.programs is None else args.programs, args.seed

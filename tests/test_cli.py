@@ -139,9 +139,10 @@ def test_assembly_error_names_file_line_and_cure(refused: Refused, tmp_path: Pat
     assert "line 3" in refused("disasm", "--program", source)
 
 
-def test_hex_program_error_names_the_line(refused: Refused, tmp_path: Path) -> None:
+@pytest.mark.parametrize("digits", [1, 31, 33])
+def test_hex_program_error_names_the_line(refused: Refused, tmp_path: Path, digits: int) -> None:
     source = tmp_path / "bad.hex"
-    source.write_text("0" * 32 + "\n" + "0" * 33 + "\n")
+    source.write_text("0" * 32 + "\n" + "0" * digits + "\n")
     assert "line 2" in refused("run_program", "--program", source)
 
 

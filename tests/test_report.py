@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
 import shutil
@@ -76,7 +77,12 @@ def test_each_part_shows_its_figures(full):
 @pytest.mark.parametrize(
     "command",
     [
-        *("make regress", "make test directed random regress", "make cov", "make mutate"),
+        *(
+            "make regress",
+            "make test directed random regress",
+            "make cov",
+            ".venv/bin/python -m sim.mutate",
+        ),
         "make formal",
         *("make", "make && make studies", "make studies", "make bench bench-regress"),
         "make trace PROGRAM=examples/attention.asm EXT=examples/attention.hex",
@@ -85,6 +91,9 @@ def test_each_part_shows_its_figures(full):
 def test_a_missing_part_names_the_target_that_produces_it(empty, command):
     shown = command.replace("&", "&amp;")
     assert f"<code>{shown}</code>" in empty.text
+    if match := re.search(r"python -m (\S+)", command):
+        assert importlib.util.find_spec(f"{match[1]}.__main__")
+        return
     for words in command.replace("&&", "").split(" PROGRAM")[0].split():
         target = re.search(rf"^{words}:", (ROOT / "Makefile").read_text(), re.MULTILINE)
         assert words == "make" or target, f"the Makefile has no target {words}"

@@ -93,6 +93,11 @@ test: setup-all ## everything that must pass: ruff, mypy, RTL lint, then every t
 lint: setup-all ## only the static checks: ruff, mypy, Verilator and Icarus with all warnings
 	@$(PY) -m sim.lint
 
+.PHONY: mutate-model
+mutate-model: setup-python ## mutants of the reference model against its tests: [MODULES="page_table fixed_point"] [SAMPLE=40, 0 for all] [SEED=1] [JOBS=n]
+	@$(PY) -m sim.mutate_model $(if $(MODULES),--modules $(MODULES)) $(call opt,SAMPLE,--sample) \
+	  $(call opt,SEED,--seed) $(call opt,JOBS,--jobs)
+
 bench: setup-all ## speed: pyuvm flow against a plain SystemVerilog testbench, model against RTL, start-up, cached build
 	@$(PY) -m sim.bench
 

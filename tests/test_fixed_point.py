@@ -115,6 +115,26 @@ def test_exponential_table() -> None:
     assert (fp.EXP_TABLE[0], fp.EXP_TABLE[255]) == (65535, 0)
 
 
+def test_exponential_table_cannot_be_changed() -> None:
+    with pytest.raises(ValueError, match="read-only"):
+        fp.EXP_TABLE[0] = 1
+
+
+def test_probability_bits_are_those_of_softmax() -> None:
+    assert fp.softmax_q16([5]).tolist() == [1 << fp.PROBABILITY_BITS]
+
+
+@pytest.mark.parametrize("p", [1 << 62, -(1 << 62)])
+def test_rounding_at_the_limits_of_its_operand(p: int) -> None:
+    assert fp.round_half_away(p, 0) == p
+    assert fp.round_half_away(p, 62) == p >> 62
+
+
+@pytest.mark.parametrize("x", [-0.5, -0.7, -0.99])
+def test_quantize_keeps_the_sign_of_small_values(x: float) -> None:
+    assert fp.quantize([x, -x], 1.0).tolist() == [-1, 1]
+
+
 def test_every_pair_of_int8_adds_with_saturation() -> None:
     values = np.arange(-128, 128)
     got = fp.saturating_add(values[:, None], values)

@@ -99,6 +99,16 @@ def test_pages_come_out_in_order_and_go_back_last_in_first_out() -> None:
     assert table.peak_pages == 3
 
 
+def test_a_new_table_has_counted_nothing() -> None:
+    table: PageTable[int] = PageTable(2, 3)
+    assert (table.peak_pages, table.copies, table.pages_in_use) == (0, 0, 0)
+    assert [table.owners(page) for page in range(2)] == [0, 0]
+    table.new("a")
+    assert (table.length("a"), table.dropped("a"), table.table("a")) == (0, 0, [])
+    table.append("a", 1)
+    assert (table.peak_pages, table.owners(0), table.owners(1)) == (1, 1, 0)
+
+
 def filled() -> PageTable[int]:
     """Request "a" with 10 rows in pages of 4, the first page released; "b" empty; pool of 3."""
     table: PageTable[int] = PageTable(3, 4)

@@ -12,9 +12,8 @@ from cosmic_ray.mutating import mutate_code
 from cosmic_ray.operators.operator import Operator
 from cosmic_ray.operators.provider import OperatorProvider
 
-# Whether equal integers are one object is up to the interpreter, so ``==`` for ``is`` and the other
-# way round ask nothing about the program. The two for variables need the names of variables.
-LEFT_OUT = ("Eq_Is", "NotEq_IsNot", "Is_Eq", "IsNot_NotEq", "VariableReplacer", "VariableInserter")
+# These need the names of variables.
+LEFT_OUT = ("VariableReplacer", "VariableInserter")
 
 # Cosmic Ray replaces a binary operator by each of the eleven others. Most give a value so far off,
 # or an error, that nothing is learned; these come close.
@@ -93,7 +92,11 @@ def in_use(name: str) -> bool:
     if kind == "ReplaceBinaryOperator":
         old, _, new = change.partition("_")
         return new in BINARY[old]
-    return not name.endswith(LEFT_OUT)
+    if kind == "ReplaceComparisonOperator":
+        # Whether equal integers are one object is up to the interpreter, so `is` in place of `==`,
+        # or the other way round, asks nothing about the program.
+        return len({side in ("Is", "IsNot") for side in change.split("_")}) == 1
+    return name not in LEFT_OUT
 
 
 def operators() -> dict[str, Operator]:

@@ -74,7 +74,7 @@ def test_requantize_is_symmetric_and_never_gives_minus_128() -> None:
     assert fp.requantize(acc, 1 << 23, 31, relu=True).min() == 0
 
 
-@pytest.mark.parametrize(("m", "s"), [(-1, 0), (1 << 24, 0), (1, -1), (1, 64)])
+@pytest.mark.parametrize(("m", "s"), [(-1, 0), (1 << 24, 0), ((1 << 24) + 1, 0), (1, -1), (1, 64)])
 def test_requantize_refuses_operands_that_no_instruction_holds(m: int, s: int) -> None:
     with pytest.raises(ValueError, match="outside 0"):
         fp.requantize([1], m, s)

@@ -34,7 +34,7 @@ class ApartVerdict:
     seconds: float = 0.0
 
 
-def power_up_tests(tests: Sequence[TestSeries], each: int = 2) -> list[TestSeries]:
+def power_up_tests(tests: Sequence[TestSeries], each: int = 1) -> list[TestSeries]:
     """Return the ``each`` cheapest directed tests of every family."""
     families: dict[str, list[TestSeries]] = defaultdict(list)
     for test in tests:

@@ -26,6 +26,10 @@ FIRST_BUDGET = 200_000.0
 """Cost of the tests that a mutant gets before a proof is tried, in cycles."""
 
 
+POWER_UP = "power-up"
+"""Among the tests that a mutant survived: the runs in Icarus."""
+
+
 @dataclass
 class Campaign:
     """Judges the mutants of a plan.
@@ -52,8 +56,8 @@ class Campaign:
         self._timed("own builds", self._text_mutants)
         if proofs:
             self._timed("quick proofs", lambda: self._prove(quick=True))
-        self._timed("power-up", self._power_up)
         self._timed("schema, all tests", lambda: self._simulate(float("inf")))
+        self._timed("power-up", self._power_up)
         if proofs:
             self._timed("proofs", lambda: self._prove(quick=False))
 
@@ -64,7 +68,7 @@ class Campaign:
 
     def undecided(self, numbers: Iterable[int]) -> list[int]:
         """Return the numbers of mutants neither killed nor proven."""
-        keys = self.plan.keys
+        numbers, keys = list(numbers), self.plan.keys
         left = set(self.store.undecided(keys[number] for number in numbers))
         return [number for number in numbers if keys[number] in left]
 
@@ -136,7 +140,12 @@ class Campaign:
 
     def _power_up(self) -> None:
         items = list(all_items(power_up_tests(self.plan.tests)))
-        self._apart("power-up", "power-up", self.undecided(self.plan.mutants), items)
+        todo = self.undecided(self.plan.mutants)
+        self._apart("power-up", "power-up", [n for n in todo if not self._powered_up(n)], items)
+
+    def _powered_up(self, number: int) -> bool:
+        known = self.store.outcomes.get(self.plan.keys[number])
+        return known is not None and POWER_UP in known.survived
 
     def _apart(
         self, title: str, stage_name: str, todo: Sequence[int], items: Sequence[ProgramItem]
@@ -149,6 +158,7 @@ class Campaign:
             return Outcome(
                 self.plan.keys[number], status, stage_name, verdict.checks, verdict.program,
                 verdict.program, verdict.message, verdict.seconds, verdict.programs,
+                () if verdict.killed else (POWER_UP,),
             )  # fmt: skip
 
         self._parallel(title, todo, judge)
@@ -156,7 +166,7 @@ class Campaign:
     # ---- Proofs
 
     def _prove(self, quick: bool) -> None:
-        prover = Prover(self.plan.texts, limit=20.0 if quick else 120.0)
+        prover = Prover(self.plan.texts, limit=10.0 if quick else 60.0)
 
         def judge(number: int) -> Outcome:
             began = time.monotonic()
@@ -171,8 +181,11 @@ class Campaign:
                 assumptions=proof.assumptions, tried=tuple(tried),
             )  # fmt: skip
 
-        title = "quick proofs" if quick else "proofs"
-        self._parallel(title, self.undecided(self.plan.mutants), judge)
+        todo = self.undecided(self.plan.mutants)
+        if quick:
+            known = self.store.outcomes
+            todo = [n for n in todo if not known[self.plan.keys[n]].tried]
+        self._parallel("quick proofs" if quick else "proofs", todo, judge)
 
     def _parallel(self, title: str, todo: Sequence[int], judge: Callable[[int], Outcome]) -> None:
         """Judge mutants in threads, each of which waits for child processes."""

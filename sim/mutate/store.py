@@ -100,11 +100,12 @@ class Store:
                 self.outcomes[line["key"]] = Outcome.from_json(line)
 
     def add(self, outcome: Outcome) -> None:
-        """Remember an outcome; tests survived earlier are kept."""
+        """Remember an outcome; tests survived and proofs tried earlier are kept."""
         before = self.outcomes.get(outcome.key)
-        if before is not None and before.survived:
-            together = dict.fromkeys((*before.survived, *outcome.survived))
-            outcome = replace(outcome, survived=tuple(together))
+        if before is not None:
+            survived = dict.fromkeys((*before.survived, *outcome.survived))
+            tried = dict.fromkeys((*before.tried, *outcome.tried))
+            outcome = replace(outcome, survived=tuple(survived), tried=tuple(tried))
         self.outcomes[outcome.key] = outcome
         self.path.parent.mkdir(parents=True, exist_ok=True)
         line = {**outcome.as_json(), **asdict(self.context)}

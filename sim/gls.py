@@ -22,6 +22,7 @@ from sim.yosys import YosysError
 from verif.agents.control.program_item import ProgramItem
 from verif.job import Job
 
+LARGEST = 8  # units in the table
 # So that no warning about a cell library hides one of ours.
 OPTIONS = {"verilator": ["-Wno-lint", "-Wno-style"], "icarus": ["-Wno-timescale"]}
 
@@ -80,7 +81,7 @@ def sizes(netlists: Sequence[Netlist]) -> str:
         counts = [logic(cells), flip_flops(cells), block_rams(cells)]
         rows.append([netlist.target, "whole chip", *(f"{count:,}" for count in counts)])
         largest = sorted(netlist.units.items(), key=lambda unit: -sum(unit[1].values()))
-        for unit, own in largest[:8]:
+        for unit, own in largest[: LARGEST if len(largest) > 1 else 0]:
             counts = [logic(own), flip_flops(own), block_rams(own)]
             rows.append(["", unit, *(f"{count:,}" for count in counts)])
     return format_table(rows, "<<>>>")

@@ -25,12 +25,11 @@ FOLDER = BUILD / "netlists"
 TARGETS = ("generic", "ice40")
 MACRO = "ga2_scratchpad"  # generic only
 
-# Flattened, then the report of the cells, then the same kept apart by module.
+# Generic gates are optimized across units; the iCE40 netlist keeps them, to be counted.
 _SYNTHESIS = {
-    "generic": (f"blackbox {MACRO}", "synth -top ga2 {flat}"),
-    "ice40": ("synth_ice40 -top ga2 {flat} -run begin:check",),
+    "generic": (f"blackbox {MACRO}", "synth -flatten -top ga2", "delete */t:$scopeinfo"),
+    "ice40": ("synth_ice40 -noflatten -top ga2 -run begin:check",),
 }
-_FLAT = {"generic": ("-flatten", ""), "ice40": ("", "-noflatten")}
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,7 @@ class Netlist:
         target: ``generic`` or ``ice40``.
         folder: where it lies, with Yosys' logs.
         cells: how many of each type.
-        units: of each module of the design, all its instances together: type to number.
+        units: of each module that is left, all its instances together: type to number.
     """
 
     target: str
@@ -95,9 +94,10 @@ def synthesize(target: str, rtl: Path = RTL) -> Netlist:
     with locked(f"netlist-{folder.name}"):
         if not (folder / "cells.json").exists():
             _make(target, rtl, folder)
-    cells = _statistics(folder / "cells.json")
-    kept = _statistics(folder / "units.json", by_unit=True)
-    return Netlist(target, folder, cells["ga2"], kept)
+    units = _statistics(folder / "cells.json")
+    kinds = {kind for own in units.values() for kind in own}
+    cells = {kind: sum(own.get(kind, 0) for own in units.values()) for kind in sorted(kinds)}
+    return Netlist(target, folder, cells, units)
 
 
 def _make(target: str, rtl: Path, folder: Path) -> None:
@@ -105,19 +105,12 @@ def _make(target: str, rtl: Path, folder: Path) -> None:
     temporary = Path(tempfile.mkdtemp(dir=FOLDER, prefix=f".{folder.name}-"))
     try:
         sources = " ".join(str(path) for path in rtl_sources(rtl))
-        flat, kept = _FLAT[target]
-        read = [f"read_verilog -sv {sources}", "hierarchy -check -top ga2"]
-
-        def steps(option: str) -> list[str]:
-            return [line.format(flat=option) for line in _SYNTHESIS[target]]
-
-        run_yosys([*read, *steps(kept), "tee -q -o units.json stat -json"], temporary, "units")
         run_yosys(
             [
-                *read,
-                *steps(flat),
+                f"read_verilog -sv {sources}",
+                "hierarchy -check -top ga2",
+                *_SYNTHESIS[target],
                 "opt_clean -purge",
-                "delete */t:$scopeinfo",
                 "check -assert",
                 "write_verilog -noattr -noexpr netlist.v",
                 "tee -q -o cells.json stat -json",
@@ -131,26 +124,21 @@ def _make(target: str, rtl: Path, folder: Path) -> None:
         shutil.rmtree(temporary, ignore_errors=True)
 
 
-def _statistics(path: Path, by_unit: bool = False) -> dict[str, dict[str, int]]:
-    """Read what Yosys' ``stat -json`` wrote: cells by module; by unit: times its instances."""
+def _statistics(path: Path) -> dict[str, dict[str, int]]:
+    """Read what ``stat -json`` wrote: the cells of each module, times its instances."""
     text = path.read_text()
     modules: dict[str, Any] = json.loads(text[text.index("{") :])["modules"]
     found = {
         name.lstrip("\\"): {
-            kind.lstrip("\\"): count
-            for kind, count in data["num_cells_by_type"].items()
-            if kind != "$scopeinfo"
+            kind.lstrip("\\"): count for kind, count in data["num_cells_by_type"].items()
         }
         for name, data in modules.items()
     }
-    if not by_unit:
-        return found
-    names = set(found)
     return {
         unit: {
             kind: count * _instances(unit, found)
             for kind, count in cells.items()
-            if kind not in names
+            if kind not in found
         }
         for unit, cells in found.items()
     }

@@ -73,12 +73,13 @@ def patched(hardware: Path, mutant: Mutant) -> None:
 
 
 def fingerprint(proof: Proof, task: str, mutant: Mutant | None) -> str:
-    """Hash of design, properties, mutant, task and tools."""
+    """Hash of script, the files it reads, mutant, task and tools."""
     digest = hashlib.sha256()
-    folders = (HARDWARE / "rtl", HARDWARE / "formal")
-    for path in sorted(path for folder in folders for path in folder.iterdir()):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
-    parts = [proof.script, task, repr(mutant), Path(__file__).read_text()]
+    folder = HARDWARE / "formal"
+    script = (folder / f"{proof.script}.sby").read_text()
+    for name in script.split("[files]\n")[1].split():
+        digest.update(name.encode() + b"\0" + (folder / name).read_bytes() + b"\0")
+    parts = [script, task, repr(mutant), Path(__file__).read_text()]
     for part in parts + [f"{name} {version(name)}" for name in PACKAGES]:
         digest.update(part.encode() + b"\0")
     return digest.hexdigest()[:16]

@@ -175,6 +175,7 @@ def test_exhaustion_by_a_copy_changes_nothing() -> None:
     assert table.rows("a", 4, 10) == table.rows("c", 4, 10) == list(range(4, 10))
     table.release("b")
     table.append("c", 99)  # now there is room for the copy
+    assert table.copies == 1
     assert table.rows("c", 8, 11) == [8, 9, 99]
     assert table.rows("a", 8, 10) == [8, 9]
 

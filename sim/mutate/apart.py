@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -47,6 +48,10 @@ def power_up_tests(tests: Sequence[TestSeries], each: int = 1) -> list[TestSerie
     ]
 
 
+class _FailedError(Exception):
+    """A program failed: the simulation need not go on."""
+
+
 def run_apart(texts: Mapping[str, str], order: Sequence[str], items: Sequence[ProgramItem],
               sim: str = "icarus") -> ApartVerdict:  # fmt: skip
     """Build a mutated design by itself and run programs on it.
@@ -54,7 +59,7 @@ def run_apart(texts: Mapping[str, str], order: Sequence[str], items: Sequence[Pr
     Args:
         texts: the mutated sources, file name to text.
         order: the files of the list, in order.
-        items: programs; all are run.
+        items: programs, run until one fails.
         sim: ``icarus`` or ``verilator``.
     """
     BUILD.mkdir(exist_ok=True)
@@ -68,24 +73,30 @@ def run_apart(texts: Mapping[str, str], order: Sequence[str], items: Sequence[Pr
         except BuildError as error:
             return ApartVerdict(True, ("build",), message=str(error).splitlines()[-1])
         results: list[ProgramResult] = []
+
+        def take(result: ProgramResult) -> None:
+            results.append(result)
+            if not result.passed:
+                raise _FailedError
+
+        began = time.monotonic()
         job_folder = folder / "job"
         try:
-            run = simulate(
+            simulate(
                 sim,
                 Job(items=list(items)),
                 built=made,
                 folder=job_folder,
                 timeout=LIMIT_SECONDS,
-                on_result=results.append,
+                on_result=take,
             )
-            seconds = run.seconds
+        except _FailedError:
+            pass
         except SimulationError as error:
-            if not results or all(result.passed for result in results):
-                return ApartVerdict(True, ("crash",), message=str(error).splitlines()[0])
-            seconds = 0.0
+            return ApartVerdict(True, ("crash",), message=str(error).splitlines()[0])
         finally:
             shutil.rmtree(made.folder, ignore_errors=True)
-    return _verdict(results, seconds)
+    return _verdict(results, time.monotonic() - began)
 
 
 def _verdict(results: Sequence[ProgramResult], seconds: float) -> ApartVerdict:

@@ -13,6 +13,7 @@ from sim.builds import build
 from sim.mutate.apart import power_up_tests, run_apart
 from sim.mutate.equivalence import Prover
 from sim.mutate.messages import Verdict
+from sim.mutate.order import AdaptiveOrder
 from sim.mutate.plan import Plan
 from sim.mutate.progress import StageProgress
 from sim.mutate.runner import Runner
@@ -135,25 +136,39 @@ class Campaign:
 
     def _text_mutants(self) -> None:
         todo = self.undecided(n for n, mutant in self.plan.mutants.items() if not mutant.schema)
-        items = list(all_items([test for test in self.plan.tests if not test.slow]))
-        self._apart("own builds", "own build", todo, items)
+        history = self._history()
+        costs = {test.name: float(len(test.items)) for test in self.plan.tests if not test.slow}
+        families = {test.name: test.family for test in self.plan.tests}
+        series = {test.name: test for test in self.plan.tests}
+
+        def ordered(number: int) -> list[ProgramItem]:
+            order = AdaptiveOrder(costs, families=families, history=history)
+            names = order.tests(self.plan.mutants[number].file)
+            return list(all_items([series[name] for name in names]))
+
+        self._apart("own builds", "own build", todo, ordered)
 
     def _power_up(self) -> None:
         items = list(all_items(power_up_tests(self.plan.tests)))
         todo = self.undecided(self.plan.mutants)
-        self._apart("power-up", "power-up", [n for n in todo if not self._powered_up(n)], items)
+        todo = [number for number in todo if not self._powered_up(number)]
+        self._apart("power-up", "power-up", todo, lambda number: items)
 
     def _powered_up(self, number: int) -> bool:
         known = self.store.outcomes.get(self.plan.keys[number])
         return known is not None and POWER_UP in known.survived
 
     def _apart(
-        self, title: str, stage_name: str, todo: Sequence[int], items: Sequence[ProgramItem]
+        self,
+        title: str,
+        stage_name: str,
+        todo: Sequence[int],
+        items_of: Callable[[int], list[ProgramItem]],
     ) -> None:
         order = file_list(self.plan.rtl)
 
         def judge(number: int) -> Outcome:
-            verdict = run_apart(self.plan.mutated(number), order, items)
+            verdict = run_apart(self.plan.mutated(number), order, items_of(number))
             status = KILLED if verdict.killed else SURVIVED
             return Outcome(
                 self.plan.keys[number], status, stage_name, verdict.checks, verdict.program,

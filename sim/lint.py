@@ -56,7 +56,8 @@ def lints() -> list[Lint]:
         ),
     ]
     if shutil.which("shellcheck"):
-        scripts = [ROOT / "sim" / "setup.sh", ROOT / "sim" / "verilator", ROOT / ".ci" / "run"]
+        names = ("sim/setup.sh", "sim/verilator", "sim/cocotb_python", ".ci/run")
+        scripts = [ROOT / name for name in names]
         checks.append(Lint("shellcheck", ["shellcheck", *map(str, scripts)], silent=True))
     return checks
 

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 import uuid
@@ -149,7 +150,10 @@ def run_environment(folder: Path) -> dict[str, str]:
     # What cocotb's makefile would start Python for, three times.
     extension = next(cocotb_config.base_cocotb_dir.glob("simulator*.so"))
     env["GPI_USERS"] = f"{find_libpython.find_libpython()};{extension},initialize"
-    env["cocotb_makefiles"] = str(cocotb_config.makefiles_dir)
+    env["cocotb_makefiles"] = env["GA2_COCOTB_MAKEFILES"] = str(cocotb_config.makefiles_dir)
+    env["GA2_COCOTB_LIBS"] = str(cocotb_config.libs_dir)
+    env["GA2_COCOTB_SHARE"] = str(cocotb_config.share_dir)
+    env["GA2_PYTHON"] = sys.executable
     # Notes about objects of the testbench that Python does not look at.
     env.setdefault("GPI_LOG_LEVEL", "ERROR")
     return env
@@ -169,6 +173,7 @@ def command(made: Build, run: JobResult, plusargs: tuple[str, ...], seed: int) -
     old = [made.binary, made.binary.with_suffix(".mk")]
     return [
         *("make", "-s", "-f", str(MAKEFILE), "-I", str(ROOT), f"SIM={made.sim}"),
+        f"PYTHON_BIN={ROOT / 'sim' / 'cocotb_python'}",
         f"SIM_BUILD={made.folder}",
         f"COCOTB_RESULTS_FILE={run.folder / 'results.xml'}",
         f"COCOTB_RANDOM_SEED={seed}",

@@ -88,7 +88,7 @@ testplan: setup-python ## features of the ISA, their tests with the last outcome
 .PHONY: test lint bench
 test: setup-all ## everything that must pass: ruff, mypy, RTL lint, then every test
 	@$(PY) -m sim.lint
-	@$(PY) -m pytest --junitxml=build/results/pytest$(if $(PYTEST),-part).xml $(PYTEST)
+	@$(PY) -m pytest -n auto --dist loadfile --junitxml=build/results/pytest$(if $(PYTEST),-part).xml $(PYTEST)
 
 lint: setup-all ## only the static checks: ruff, mypy, Verilator and Icarus with all warnings
 	@$(PY) -m sim.lint

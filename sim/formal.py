@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rich.console import Console
 from rich.markup import escape
@@ -67,7 +67,7 @@ def check(proofs: list[Proof], mutants: bool, jobs: int, console: Console) -> li
         # The long ones are proofs; mutants fill the gaps.
         proved = {proof.name: pool.submit(run_sby, proof) for proof in proofs}
         broken = {
-            (proof.name, each.name): pool.submit(run_sby, proof, each.mutant)
+            (proof.name, each.name): pool.submit(run_sby, searching(proof, each), each.mutant)
             for proof in proofs
             for each in proof.properties
             if mutants
@@ -87,6 +87,11 @@ def check(proofs: list[Proof], mutants: bool, jobs: int, console: Console) -> li
         for proof in proofs
         for each in proof.properties
     ]
+
+
+def searching(proof: Proof, claim: Property) -> Proof:
+    """Return the proof with the task that looks for this property's counterexample."""
+    return replace(proof, search=claim.search or proof.search)
 
 
 def report(rows: list[Row]) -> str:
@@ -165,9 +170,7 @@ def _figures(row: Row) -> dict[str, object]:
 
 def _case(row: Row) -> Verdict:
     detail = f"{row.verdict}; on its mutant: {row.mutant_verdict}"
-    return Verdict(
-        f"{row.proof.module}.{row.claim.name}", row.passed, detail, row.proved.seconds
-    )
+    return Verdict(f"{row.proof.module}.{row.claim.name}", row.passed, detail, row.proved.seconds)
 
 
 if __name__ == "__main__":

@@ -87,17 +87,27 @@ def synthesize(target: str, rtl: Path = RTL) -> Netlist:
     Raises:
         YosysError: Yosys cannot.
     """
-    digest = hashlib.sha256(Path(__file__).read_bytes() + version("pyosys").encode())
-    for path in rtl_sources(rtl):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes())
-    folder = FOLDER / f"{target}-{digest.hexdigest()[:12]}"
+    folder = _folder(target, rtl)
     with locked(f"netlist-{folder.name}"):
-        if not (folder / "cells.json").exists():
+        if not is_synthesized(target, rtl):
             _make(target, rtl, folder)
     units = _statistics(folder / "cells.json")
     kinds = {kind for own in units.values() for kind in own}
     cells = {kind: sum(own.get(kind, 0) for own in units.values()) for kind in sorted(kinds)}
     return Netlist(target, folder, cells, units)
+
+
+def is_synthesized(target: str, rtl: Path = RTL) -> bool:
+    """Tell whether the netlist of the design as it is lies ready."""
+    return (_folder(target, rtl) / "cells.json").exists()
+
+
+def _folder(target: str, rtl: Path) -> Path:
+    parts = [*_SYNTHESIS[target], version("pyosys")]
+    digest = hashlib.sha256("\n".join(parts).encode())
+    for path in rtl_sources(rtl):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return FOLDER / f"{target}-{digest.hexdigest()[:12]}"
 
 
 def _make(target: str, rtl: Path, folder: Path) -> None:

@@ -20,11 +20,15 @@ class Mutant:
 
 @dataclass(frozen=True)
 class Property:
-    """An assertion by its label, what it says, and the fault it must notice."""
+    """An assertion by its label, what it says, and the fault it must notice.
+
+    ``search`` names a task of its own for the counterexample; empty: the proof's.
+    """
 
     name: str
     says: str
     mutant: Mutant
+    search: str = ""
 
 
 @dataclass(frozen=True)
@@ -126,6 +130,7 @@ DIVIDER = Proof(
             "by_zero",
             "division by zero gives all ones",
             _rtl("ga2_divider", "{1'b0, divisor};", "{1'b0, divisor} && divisor != '0;"),
+            "search_zero",
         ),
     ),
 )
@@ -280,7 +285,7 @@ PROOFS: tuple[Proof, ...] = (
                 "ld_done || st_done || mm_done",
                 "ld_done || mm_done",
             ),
-            _also("vadd", "rq", "one_writer", "one unit at a time drives the write port"),
+            _also("unpack", "rq", "one_writer", "one unit at a time drives the write port"),
             _also("unpack", "amax", "writer_is_executing", "and it is the instruction's own"),
             _also("st", "rq", "store_is_executing", "external writes only by ST"),
             _also("ld", "st", "load_is_executing", "external reads only by LD"),

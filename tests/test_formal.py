@@ -25,10 +25,15 @@ def proof_of(module: str, task: str = "prove") -> Proof:
     return next(p for p in PROOFS if p.module == module and p.task == task)
 
 
+@pytest.fixture(scope="module")
+def new_folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("formal")
+
+
 @pytest.fixture
-def no_memory(tmp_path, monkeypatch):
-    """Nothing is known from earlier runs."""
-    monkeypatch.setattr(sby, "FOLDER", tmp_path / "formal")
+def no_memory(new_folder, monkeypatch):
+    """Nothing is known but what these tests have run themselves."""
+    monkeypatch.setattr(sby, "FOLDER", new_folder)
 
 
 @pytest.mark.parametrize(("proof", "each"), PROPERTIES, ids=names)
@@ -55,7 +60,8 @@ def test_every_script_has_its_tasks_and_files(script):
     tasks = text.split("[tasks]\n")[1].split("\n\n")[0].split()
     for proof in PROOFS:
         if proof.script == script:
-            assert {proof.task, proof.search} <= set(tasks)
+            searches = {each.search for each in proof.properties if each.search}
+            assert {proof.task, proof.search, *searches} <= set(tasks)
 
 
 def test_every_labelled_assertion_is_in_the_table():

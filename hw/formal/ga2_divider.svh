@@ -32,6 +32,10 @@
   wire f_finished = f_ready && f_cycle == 6'd41;
 
   always @* if (f_ready) assume (!f_busy || divisor == f_divisor);
+`ifdef GA2_BY_ZERO
+  // Only for the search of a counterexample to by_zero.
+  always @* assume (divisor == '0);
+`endif
 
   always @* begin
     if (f_ready) latency_40 : assert (done == (f_cycle == 6'd40));

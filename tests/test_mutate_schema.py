@@ -74,7 +74,7 @@ def test_nested_and_repeated_ranges_are_all_switched():
     }
     text = instrument(TEXTS, mutants, selector="id")[FILE]
     assert "((id - 32'd1) <= 32'd1) ? ((id == 32'd1) ? (count - 8'(Step)) : (count))" in text
-    assert "(count + ((id == 32'd3) ? (8'd2) : (8'(Step))))" in text
+    assert "(count + ((id == 32'd3) ? ((8'd2)) : (8'(Step))))" in text
 
 
 def test_statements_are_switched_whole():

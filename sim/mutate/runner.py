@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sim.builds import Build, tail, tool_environment
+from sim.builds import Build, tail
 from sim.mutate.messages import LineReader, Queue, Verdict
 from sim.mutate.suite import TestSeries
-from sim.simulator import MEMORY, JobResult, command, end
-from verif.job import JOB_VARIABLE, Job
+from sim.simulator import MEMORY, JobResult, command, end, run_environment
+from verif.job import Job
 
 TEST_MODULE = "sim.mutate.campaign_test"
 POLL_SECONDS = 0.05
@@ -131,7 +131,7 @@ class Runner:
             process = subprocess.Popen(
                 [*command(self.built, run, (), 1), f"COCOTB_TEST_MODULES={TEST_MODULE}"],
                 cwd=scratch.name,
-                env={**tool_environment(), JOB_VARIABLE: str(folder), "COCOTB_LOG_LEVEL": "ERROR"},
+                env=run_environment(folder) | {"COCOTB_LOG_LEVEL": "ERROR"},
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,

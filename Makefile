@@ -93,7 +93,11 @@ test: setup-all ## everything that must pass: ruff, mypy, RTL lint, then every t
 lint: setup-all ## only the static checks: ruff, mypy, Verilator and Icarus with all warnings
 	@$(PY) -m sim.lint
 
-.PHONY: mutate-model
+.PHONY: mutate mutate-model
+mutate: setup-all ## seeded faults of the RTL against the tests, resuming where it stopped: [SAMPLE=n of each kind, 0 for all] [FRESH=1] [JOBS=n] [VERIFY=n]
+	@$(PY) -m sim.mutate $(call opt,SAMPLE,--sample) $(if $(filter-out 0,$(FRESH)),--fresh) \
+	  $(call opt,JOBS,--jobs) $(call opt,VERIFY,--verify)
+
 mutate-model: setup-python ## mutants of the reference model against its tests: [MODULES="page_table fixed_point"] [SAMPLE=40, 0 for all] [SEED=1] [JOBS=n]
 	@$(PY) -m sim.mutate_model $(if $(MODULES),--modules $(MODULES)) $(call opt,SAMPLE,--sample) \
 	  $(call opt,SEED,--seed) $(call opt,JOBS,--jobs)

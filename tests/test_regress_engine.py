@@ -36,12 +36,13 @@ def mark(tmp_path, monkeypatch):
         process.kill()
 
 
-def marked(value: str) -> list[psutil.Process]:
-    """Processes other than ours that carry the mark, dead ones left out."""
+def marked(value: str, name: str | None = None) -> list[psutil.Process]:
+    """Processes other than ours that carry the mark (and a name), dead ones left out."""
     found = []
     for process in psutil.process_iter():
         try:
-            if process.environ().get(MARK) == value and process.pid != os.getpid():
+            carries = process.environ().get(MARK) == value and process.pid != os.getpid()
+            if carries and name in (None, process.name()):
                 found.append(process)
         except (psutil.NoSuchProcess, psutil.AccessDenied):
             continue
@@ -133,7 +134,7 @@ def test_ctrl_c_stops_within_two_seconds_reports_and_can_be_resumed(tmp_path, ma
     ]
     process = start(tmp_path, groups)
     wait_until(lambda: len(records(tmp_path)) == 4)
-    wait_until(lambda: [item for item in marked(mark) if item.name() == "sleep"])
+    wait_until(lambda: marked(mark, "sleep"))
     begin = time.monotonic()
     process.send_signal(signal.SIGINT)
     time.sleep(0.1)
@@ -159,7 +160,7 @@ def test_a_killed_regression_keeps_what_it_has(tmp_path, mark):
     groups = [group("quick", "true", seeds=3), group("slow", f"test -e {flag} || sleep 500")]
     process = start(tmp_path, groups)
     wait_until(lambda: len(records(tmp_path)) == 3)
-    wait_until(lambda: [item for item in marked(mark) if item.name() == "sleep"])
+    wait_until(lambda: marked(mark, "sleep"))
     process.kill()
     process.wait()
     # The leash: jobs end with the process that started them, however it ended.

@@ -19,11 +19,13 @@ from pathlib import Path
 from typing import Any
 
 from sim.builds import BUILD, RTL, locked, rtl_sources
-from sim.yosys import package_folder, run_yosys
+from sim.yosys import YosysError, package_folder, run_yosys
 
 FOLDER = BUILD / "netlists"
 TARGETS = ("generic", "ice40")
 MACRO = "ga2_scratchpad"  # generic only
+CELLS = "cells.v"  # ice40: the models without their power-up value of 0
+POWER_UP = "`define SB_DFF_INIT initial Q = 0;"
 
 # Generic gates are optimized across units; the iCE40 netlist keeps them, to be counted.
 _SYNTHESIS = {
@@ -54,7 +56,7 @@ class Netlist:
         share = package_folder() / "share"
         netlist = self.folder / "netlist.v"
         if self.target == "ice40":
-            return [share / "ice40" / "cells_sim.v", netlist]
+            return [self.folder / CELLS, netlist]
         return [share / "simcells.v", RTL / f"{MACRO}.sv", netlist]
 
     @property
@@ -128,10 +130,24 @@ def _make(target: str, rtl: Path, folder: Path) -> None:
             temporary,
             "netlist",
         )
+        if target == "ice40":
+            _write_cells(temporary / CELLS)
         shutil.rmtree(folder, ignore_errors=True)
         temporary.rename(folder)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _write_cells(path: Path) -> None:
+    """Write the iCE40 models with flip-flops that power up unknown, as the RTL's do.
+
+    Also without their time scale, which Icarus would carry on to the testbench.
+    """
+    text = (package_folder() / "share" / "ice40" / "cells_sim.v").read_text()
+    if text.count(POWER_UP) != 1:
+        raise YosysError(f"cells_sim.v of this Yosys has no line {POWER_UP!r}")
+    text = re.sub(r"^`timescale.*$", "", text, flags=re.MULTILINE)
+    path.write_text(text.replace(POWER_UP, "`define SB_DFF_INIT"))
 
 
 def _statistics(path: Path) -> dict[str, dict[str, int]]:

@@ -236,7 +236,7 @@ PROOFS: tuple[Proof, ...] = (
     _unit(
         "load",
         "len + LAT + 1",
-        _rtl("ga2_load", "if (resp_left_q == 12'd1)", "if (resp_left_q == 12'd2)"),
+        _rtl("ga2_load", "resp_left_q == '0;", "resp_left_q <= 12'd1;"),
         _rtl("ga2_load", "req_valid_q <= 1'b0;", "req_valid_q <= 1'b1;"),
     ),
     _pipeline("store", "len + 2", "12'd1"),
@@ -246,8 +246,8 @@ PROOFS: tuple[Proof, ...] = (
         _rtl("ga2_matmul", "7'(m) + 7'(n) - 7'd2", "7'(m) + 7'(n) - 7'd1"),
         _rtl(
             "ga2_matmul",
-            "ren_q <= 1'b0;\n        addr_q <= '0;",
-            "ren_q <= 1'b1;\n        addr_q <= '0;",
+            "state_q <= StIdle;\n        we_q <= 1'b0;",
+            "state_q <= StIdle;\n        we_q <= 1'b1;",
         ),
     ),
     _pipeline("requant", "len + 2", "12'd1"),
@@ -257,8 +257,8 @@ PROOFS: tuple[Proof, ...] = (
         _rtl("ga2_softmax", "done = we_q && !scale_q;", "done = we_q;"),
         _rtl(
             "ga2_softmax",
-            "ren_q <= 1'b0;\n        raddr_q <= '0;",
-            "ren_q <= 1'b1;\n        raddr_q <= '0;",
+            "state_q <= StIdle;\n        ren_q <= 1'b0;",
+            "state_q <= StIdle;\n        ren_q <= 1'b1;",
         ),
     ),
     _pipeline("vadd", "2*len + 2", "13'd1"),
@@ -269,8 +269,8 @@ PROOFS: tuple[Proof, ...] = (
         _rtl("ga2_unpack", "if (nibble_q == 3'd7)", "if (nibble_q == 3'd6)"),
         _rtl(
             "ga2_unpack",
-            "ren_q <= 1'b0;\n        raddr_q <= '0;",
-            "ren_q <= 1'b1;\n        raddr_q <= '0;",
+            "if (rst) begin\n        ren_q <= 1'b0;",
+            "if (rst) begin\n        ren_q <= 1'b1;",
         ),
     ),
     Proof(
@@ -284,6 +284,12 @@ PROOFS: tuple[Proof, ...] = (
                 "every instruction takes what the cycle model says",
                 "ld_done || st_done || mm_done",
                 "ld_done || mm_done",
+            ),
+            _chip(
+                "retire_is_waiting",
+                "only the unit that was started reports its end",
+                "assign retire = ld_done",
+                "assign retire = issue || ld_done",
             ),
             _also("unpack", "rq", "one_writer", "one unit at a time drives the write port"),
             _also("unpack", "amax", "writer_is_executing", "and it is the instruction's own"),

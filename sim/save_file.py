@@ -11,7 +11,7 @@ from sim.wave_names import WaveError, signal_names
 GROUPS: dict[str, tuple[str, ...]] = {
     "Sequencer": (
         *("clk", "rst", "start", "u_sequencer.state_q", "pc_q", "op", "issue", "retire"),
-        *("issue_fault", "issue_halt", "halted", "fault", "fault_code", "fault_pc"),
+        *("issue_fault", "issue_start", "halted", "fault", "fault_code", "fault_pc"),
     ),
     "Counters": ("cyc_total", "cyc_mm", "cyc_dma", "cyc_vec", "n_inst"),
     "External bus": (

@@ -25,6 +25,7 @@ WRONG = {
     12: {"fault": "ok || marked"},
     13: {"clear": "1'b0"},
     14: {"spad_we": "ok || marked"},
+    15: {"spad_ren": "ok || marked"},
 }
 """By rule: outputs of the design or of a unit in it, and what they are instead."""
 
@@ -80,6 +81,7 @@ def _redirect(text: str, net: str) -> str:
     forms = {
         "clear": (r"\.clear\(begin_run\)", ".clear(clear)"),
         "spad_we": (r"assign spad_we =", "assign spad_we_ok ="),
+        "spad_ren": (r"assign spad_ren =", "assign spad_ren_ok ="),
     }
     usual = (rf"\.{net}(_q)?(\({net}\))?(?=,|\n)", rf".{net}\1({net}_ok)")
     pattern, replacement = forms.get(net, usual)

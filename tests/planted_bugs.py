@@ -113,7 +113,7 @@ BUGS = (
         "ga2_load.sv",
         "if ({}) waddr_q <= waddr_q + 12'd1;",
         "we_q",
-        "we_q && (resp_valid || done_q)",
+        "we_q && (resp_valid || done)",
     ),
     Bug(
         "obeys a start in FETCH",

@@ -61,7 +61,7 @@ SABOTAGES = (
     Sabotage("write outside ST", "wr_valid", 1, "", "{0} || (op == 6 && issue)"),
     Sabotage("read skips", "req_addr", 16, r"\.req_addr_q\(req_addr\)", "{0} + 16'({0} > 50)"),
     Sabotage("write skips", "wr_addr", 16, r"\.wr_addr_q\(wr_addr\)", "{0} + 16'({0} > 205)"),
-    Sabotage("early end", "ld_done", 1, r"\.done_q\(ld_done\)", "req_last && !req_valid_ok"),
+    Sabotage("early end", "ld_done", 1, r"\.done\(ld_done\)", "req_last && !req_valid_ok"),
     Sabotage("end not held", "fault_pc", 16, r"\.fault_pc\b(?!\()", "{0} + 16'(after_end)"),
     Sabotage("fault alone", "fault", 1, r"\.fault\b(?!\()", "{0} || (op == 6 && issue)"),
     Sabotage("stray write", "mm_we", 1, r"\.we_q\(mm_we\)", "{0} || (op == 3 && issue)"),

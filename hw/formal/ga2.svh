@@ -13,6 +13,8 @@
       == cyc_mm + cyc_dma + cyc_vec + 32'd2 * n_inst + 32'd2);
 
 `ifndef GA2_SEARCH
+  always @* if (f_ready) assume (!retire || waiting);  // retire_is_waiting, proved below
+
   // Partial sums that count along: no solver sees through the whole sum at once.
   logic [31:0] f_mm_dma, f_units, f_all;
   wire f_fetch = running && !issue && !waiting;
@@ -99,6 +101,7 @@
   always @*
     if (f_ready) begin
       if (waiting && !fault) time_of_instruction : assert (retire == (f_wait == f_busy));
+      retire_is_waiting : assert (!retire || waiting);
       one_writer : assert ((f_owners & (f_owners - 7'd1)) == '0);
       writer_is_executing : assert (f_owners == '0 || (waiting && f_owners == f_owner));
       store_is_executing : assert (!wr_valid || (waiting && is_st));

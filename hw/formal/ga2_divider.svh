@@ -3,8 +3,8 @@
 
 `include "ga2_formal.svh"
 
-  logic f_ready = 1'b0;  // a reset was seen
-  logic [5:0] f_cycle;  // 1 in the first cycle after start; 41: finished; 0: none since reset
+  logic f_ready = 1'b0;  // a start was seen
+  logic [5:0] f_cycle;  // 1 in the first cycle after start; 41: finished
   logic [39:0] f_dividend;
   logic [27:0] f_divisor;
   logic [39:0] f_quotient;  // the bits decided so far
@@ -13,9 +13,8 @@
   wire f_busy = f_cycle >= 6'd1 && f_cycle <= 6'd40;
 
   always @(posedge clk) begin
-    f_ready <= f_ready || rst;
-    if (rst) f_cycle <= '0;
-    else if (start) f_cycle <= 6'd1;
+    f_ready <= f_ready || start;
+    if (start) f_cycle <= 6'd1;
     else if (f_busy) f_cycle <= f_cycle + 6'd1;
     if (start) begin
       f_dividend <= dividend;
@@ -57,7 +56,7 @@
   wire [39:0] f_taken = f_dividend >> (f_left - 6'd1);
   always @* begin
     if (f_ready) begin
-      assert (f_cycle <= 6'd41);
+      assert (f_cycle >= 6'd1 && f_cycle <= 6'd41);
       if (!f_busy) assert (left_q == '0);
     end
     if (f_ready && f_busy) begin

@@ -29,7 +29,7 @@
     `GA2_REQUIRE(!start || (f_cycle == '0 && len != '0))
     assume (resp_valid == f_pipe[6'(f_latency - 7'd1)]);
 
-    `GA2_ENSURE(busy_time, done_q == (f_cycle != '0 && f_cycle == f_last))
+    `GA2_ENSURE(busy_time, done == (f_cycle != '0 && f_cycle == f_last))
     `GA2_ENSURE(idle_is_quiet, f_cycle != '0 || !(req_valid_q || we_q))
     `GA2_ENSURE(cycle_in_range, f_cycle == '0 || (f_len != '0 && f_cycle <= f_last))
   end
@@ -39,9 +39,8 @@
   wire [63:0] f_asked = ~(64'hFFFF_FFFF_FFFF_FFFF << (f_cycle - 14'd1))
       & (f_cycle <= 14'(f_len) + 14'd1 ? '1 : 64'hFFFF_FFFF_FFFF_FFFF << (f_cycle - 14'(f_len) - 14'd1));
   always @* if (f_ready) begin
-    assert (busy_q == (f_cycle != '0));
     assert (req_valid_q == (f_cycle >= 14'd1 && f_cycle <= 14'(f_len)));
-    assert (14'(req_left_q) == (req_valid_q ? 14'(f_len) - f_cycle + 14'd1 : 14'd0));
+    assert (f_cycle == '0 || 14'(req_left_q) == (req_valid_q ? 14'(f_len) - f_cycle + 14'd1 : 14'd0));
     assert (14'(resp_left_q) == (f_cycle == '0 ? 14'd0 : 14'(f_len) - f_answers));
     assert (we_q == (f_cycle > 14'(f_latency) + 14'd1));
     // Bit i is a request i + 1 cycles ago; bits beyond the latency were answered.

@@ -33,7 +33,7 @@
     `GA2_REQUIRE(f_cycle == '0 || (m == f_m && k == f_k && n == f_n))
 
     `GA2_ENSURE(busy_time, done == (f_cycle != '0 && f_cycle == f_last))
-    `GA2_ENSURE(idle_is_quiet, f_cycle != '0 || !(ren_q || we_q))
+    `GA2_ENSURE(idle_is_quiet, f_cycle != '0 || !(ren || we_q))
     `GA2_ENSURE(cycle_in_range, f_cycle == '0 || (f_m >= 3'd1 && f_m <= 3'd4 && f_n >= 3'd1 && f_n <= 3'd4
         && f_k >= 7'd1 && f_k <= 7'd64 && f_cycle <= f_last))
   end
@@ -59,8 +59,8 @@
       StDone: assert (f_cycle == f_write + f_mn + 14'd1);
       default: assert (0);
     endcase
-    assert (in_load_a || in_load_b || in_write || (outer_q == '0 && inner_q == '0));
-    assert (ren_q == (in_load_a || in_load_b));
+    if (state_q == StTurn || state_q == StDrain || state_q == StClear || in_stream)
+      assert (outer_q == '0 && inner_q == '0);
     assert (we_q == (state_q == StFlush || (in_write && f_cycle != f_write)));
   end
 `endif

@@ -7,6 +7,8 @@
   logic f_ready = 1'b0;  // a reset was seen
   always @(posedge clk) f_ready <= f_ready || rst;
 
+  always @* if (f_ready) assume (!retire || waiting);
+
   always @(posedge clk)
     if (f_ready) begin
       if ($past(halted && !start && !rst))

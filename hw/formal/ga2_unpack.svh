@@ -43,7 +43,7 @@
     assert (latch_q == (f_working && f_phase == 4'd1));
     assert (we_q == (f_working && f_phase >= 4'd2));
     assert (done_q == (f_cycle != '0 && f_word == f_len));
-    assert (nibble_q == (we_q ? 3'(f_phase - 4'd2) : 3'd0));
+    assert (f_cycle == '0 || nibble_q == (we_q ? 3'(f_phase - 4'd2) : 3'd0));
     assert (!f_working || left_q == f_len - f_word);
   end
 `endif

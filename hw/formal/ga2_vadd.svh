@@ -29,7 +29,7 @@
   always @* if (f_ready) begin
     assert (ren_q == (f_cycle >= 14'd1 && f_cycle <= {1'b0, f_len, 1'b0}));
     assert (data_q == (f_cycle >= 14'd2 && f_cycle < f_last));
-    assert (second_q == (data_q && f_cycle[0]));
+    assert (f_cycle == '0 || second_q == (data_q && f_cycle[0]));
     assert (we_q == (f_cycle >= 14'd4 && !f_cycle[0]));
     assert (!ren_q || 14'(left_q) == {1'b0, f_len, 1'b0} - f_cycle + 14'd1);
   end

@@ -40,7 +40,7 @@ module ga2 (
   wire begin_run, running, waiting, issue_start, retire;
   // Read by nothing here: the testbench's retire probe looks at them.
   // verilator lint_off UNUSEDSIGNAL
-  wire issue, issue_fault, issue_halt;
+  wire issue, issue_fault;
   // verilator lint_on UNUSEDSIGNAL
   wire ld_done, st_done, mm_done, rq_done, sm_done, vadd_done, amax_done, unpack_done;
 
@@ -67,6 +67,8 @@ module ga2 (
   wire [8:0] unused_bits = {fl[3:1], x[17:12]};
 
   assign imem_addr = pc_q;
+  assign retire = ld_done || st_done || mm_done || rq_done || sm_done || vadd_done || amax_done
+      || unpack_done;
 
   ga2_sequencer u_sequencer (
       .clk,
@@ -76,16 +78,13 @@ module ga2 (
       .instr_q(instr),
       .pc_q,
       .check_code,
-      .unit_done(ld_done || st_done || mm_done || rq_done || sm_done || vadd_done || amax_done
-                 || unpack_done),
+      .retire,
       .begin_run,
       .running,
       .waiting,
       .issue,
       .issue_fault,
-      .issue_halt,
       .issue_start,
-      .retire,
       .halted,
       .fault,
       .fault_code,
@@ -187,7 +186,7 @@ module ga2 (
       .we_q(ld_we),
       .waddr_q(ld_waddr),
       .wdata_q(ld_wdata),
-      .done_q(ld_done)
+      .done(ld_done)
   );
 
   ga2_store u_store (
@@ -220,7 +219,7 @@ module ga2 (
       .lda(d[11:0]),
       .ldb(d[23:12]),
       .ldc(x[11:0]),
-      .ren_q(mm_ren),
+      .ren(mm_ren),
       .addr_q(mm_raddr),
       .rdata(spad_rbyte),
       .we_q(mm_we),

@@ -39,15 +39,9 @@ module ga2_amax (
     if (active) begin
       if (rst) begin
         ren_q <= 1'b0;
-        raddr_q <= '0;
-        left_q <= '0;
         data_q <= 1'b0;
         settle_q <= 1'b0;
-        best_q <= '0;
-        best_index_q <= '0;
-        index_q <= '0;
         we_q <= 1'b0;
-        waddr_q <= '0;
       end else if (start) begin
         ren_q <= 1'b1;
         raddr_q <= src;

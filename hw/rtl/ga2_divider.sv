@@ -2,13 +2,12 @@
 //
 // Unsigned restoring division, one quotient bit a cycle: `done` is high in the 40th cycle after the
 // start cycle, and `quotient_q` is complete from the next one until the next start. The divisor
-// must hold while busy. Division by zero gives all ones.
+// must hold while busy. Division by zero gives all ones. A start sets all there is: no reset.
 
 `default_nettype none
 
 module ga2_divider (
     input  wire         clk,
-    input  wire         rst,
     input  wire         start,
     input  wire  [39:0] dividend,
     input  wire  [27:0] divisor,
@@ -24,15 +23,11 @@ module ga2_divider (
   assign done = left_q == 6'd1;
 
   // No flop changes in other cycles.
-  wire active = rst || start || left_q != '0;
+  wire active = start || left_q != '0;
 
   always_ff @(posedge clk) begin
     if (active) begin
-      if (rst) begin
-        left_q <= '0;
-        partial_q <= '0;
-        quotient_q <= '0;
-      end else if (start) begin
+      if (start) begin
         left_q <= 6'd40;
         partial_q <= 29'(dividend[39]);
         // The dividend leaves at the top while the quotient's bits enter at the bottom.

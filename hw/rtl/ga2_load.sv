@@ -20,10 +20,9 @@ module ga2_load (
     output logic        we_q,
     output logic [11:0] waddr_q,
     output logic [31:0] wdata_q,
-    output logic        done_q
+    output wire         done
 );
 
-  logic busy_q;
   logic [11:0] req_left_q;  // requests not yet made, the one on the port included
   logic [11:0] resp_left_q;  // answers not yet received
 
@@ -31,23 +30,18 @@ module ga2_load (
   // counters equal and is dropped.
   wire accept = resp_valid && resp_left_q != req_left_q;
 
+  assign done = we_q && resp_left_q == '0;
+
   // No flop changes in other cycles.
-  wire active = rst || start || busy_q;
+  wire active = rst || start || resp_left_q != '0 || we_q;
 
   always_ff @(posedge clk) begin
     if (active) begin
       if (rst) begin
-        busy_q <= 1'b0;
         req_valid_q <= 1'b0;
-        req_addr_q <= '0;
-        req_left_q <= '0;
         resp_left_q <= '0;
         we_q <= 1'b0;
-        waddr_q <= '0;
-        wdata_q <= '0;
-        done_q <= 1'b0;
       end else if (start) begin
-        busy_q <= 1'b1;
         req_valid_q <= 1'b1;
         req_addr_q <= src;
         req_left_q <= len;
@@ -60,15 +54,10 @@ module ga2_load (
           req_valid_q <= req_left_q != 12'd1;
         end
         if (accept) begin
-          we_q <= 1'b1;
           wdata_q <= resp_data;
           resp_left_q <= resp_left_q - 12'd1;
-          if (resp_left_q == 12'd1) done_q <= 1'b1;
-        end else begin
-          we_q <= 1'b0;
-          done_q <= 1'b0;
-          if (done_q) busy_q <= 1'b0;
         end
+        we_q <= accept;
         if (we_q) waddr_q <= waddr_q + 12'd1;
       end
     end

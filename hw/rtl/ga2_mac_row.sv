@@ -9,8 +9,8 @@
 
 module ga2_mac_row (
     input  wire         clk,
-    input  wire         clear,
     input  wire         step,
+    input  wire         first,     // of a product: the step that clears the sums
     input  wire  [ 7:0] a_in,
     input  wire  [31:0] b_in,      // byte c enters cell c
     output logic [31:0] b_q,
@@ -26,30 +26,29 @@ module ga2_mac_row (
   logic [31:0] acc2_q;
   logic [31:0] acc3_q;
 
-  wire active = clear || step || read;
-
   always_ff @(posedge clk) begin
-    if (active) begin
-      if (step) begin
-        a_q <= {a_q[23:0], a_in};
-        b_q <= b_in;
-        if (meet[0]) acc0_q <= acc0_q + 32'($signed(a_q[7:0]) * $signed(b_q[7:0]));
-        if (meet[1]) acc1_q <= acc1_q + 32'($signed(a_q[15:8]) * $signed(b_q[15:8]));
-        if (meet[2]) acc2_q <= acc2_q + 32'($signed(a_q[23:16]) * $signed(b_q[23:16]));
-        if (meet[3]) acc3_q <= acc3_q + 32'($signed(a_q[31:24]) * $signed(b_q[31:24]));
-      end else if (read) begin
-        case (read_col)
-          2'd0: sum_q <= acc0_q;
-          2'd1: sum_q <= acc1_q;
-          2'd2: sum_q <= acc2_q;
-          default: sum_q <= acc3_q;
-        endcase
-      end else begin
+    if (step) begin
+      a_q <= {a_q[23:0], a_in};
+      b_q <= b_in;
+      if (first) begin
         acc0_q <= '0;
         acc1_q <= '0;
         acc2_q <= '0;
         acc3_q <= '0;
+      end else begin
+        if (meet[0]) acc0_q <= acc0_q + 32'($signed(a_q[7:0]) * $signed(b_q[7:0]));
+        if (meet[1]) acc1_q <= acc1_q + 32'($signed(a_q[15:8]) * $signed(b_q[15:8]));
+        if (meet[2]) acc2_q <= acc2_q + 32'($signed(a_q[23:16]) * $signed(b_q[23:16]));
+        if (meet[3]) acc3_q <= acc3_q + 32'($signed(a_q[31:24]) * $signed(b_q[31:24]));
       end
+    end
+    if (read) begin
+      case (read_col)
+        2'd0: sum_q <= acc0_q;
+        2'd1: sum_q <= acc1_q;
+        2'd2: sum_q <= acc2_q;
+        default: sum_q <= acc3_q;
+      endcase
     end
   end
 

@@ -20,8 +20,8 @@ module ga2_matmul (
     input  wire  [11:0] lda,
     input  wire  [11:0] ldb,
     input  wire  [11:0] ldc,
-    output logic        ren_q,
-    output logic [11:0] addr_q,  // the read address while ren_q
+    output wire         ren,
+    output logic [11:0] addr_q,  // the read address while ren
     input  wire  [ 7:0] rdata,   // the low byte of the scratchpad word
     output logic        we_q,
     output logic [11:0] waddr_q,
@@ -60,29 +60,25 @@ module ga2_matmul (
   wire [11:0] outer_stride = in_write ? ldc : in_load_a ? lda : tb ? ldb : 12'd1;
   wire [5:0] inner_last = in_write ? 6'(n - 3'd1) : 6'(k - 7'd1);
   wire [1:0] outer_last = in_load_b ? 2'(n - 3'd1) : 2'(m - 3'd1);
+  assign ren = in_load_a || in_load_b;
+
   wire row_end = inner_q == inner_last;
 
   // The word that is on its way from the scratchpad: its bank, and its place there (skewed, as the
-  // bank asks for).
-  logic data_q;
+  // bank asks for). What a bank takes before an operand is loaded does not matter.
+  logic to_a_q;
   logic to_b_q;
   logic [1:0] lane_q;
   logic [5:0] place_q;
-  wire we_a = data_q && !to_b_q;
-  wire we_b = data_q && to_b_q;
 
   // Streaming: step t of K + M + N - 1. The operands of index k meet in cell (r, c) at step
   // k + r + c + 1, so a cell's distance from the corner alone says when it works.
   logic [6:0] t_q;
   logic [6:0] wave_q;
   wire [6:0] t_last = k + 7'(m) + 7'(n) - 7'd2;
-  wire [3:0] row_en = {m[2], m[2] || &m[1:0], |m[2:1], 1'b1};
-  wire [3:0] col_en = {n[2], n[2] || &n[1:0], |n[2:1], 1'b1};
 
   wire [31:0] a_in;
   wire [31:0] b_in;
-
-  logic [1:0] col_q;  // of the sum to be written next; outer_q is its row
 
   wire active = rst || start || state_q != StIdle;
 
@@ -92,24 +88,13 @@ module ga2_matmul (
     if (active) begin
       if (rst) begin
         state_q <= StIdle;
-        ren_q <= 1'b0;
-        addr_q <= '0;
-        base_q <= '0;
-        outer_q <= '0;
-        inner_q <= '0;
-        data_q <= 1'b0;
-        to_b_q <= 1'b0;
-        lane_q <= '0;
-        place_q <= '0;
-        t_q <= '0;
-        wave_q <= '0;
-        col_q <= '0;
         we_q <= 1'b0;
-        waddr_q <= '0;
       end else begin
+        to_a_q <= in_load_a;
+        to_b_q <= in_load_b;
+        we_q <= in_write;
         case (state_q)
           StLoadA, StLoadB: begin
-            data_q <= 1'b1;
             lane_q <= outer_q;
             place_q <= inner_q + 6'(outer_q);
             if (row_end) begin
@@ -119,7 +104,6 @@ module ga2_matmul (
               addr_q <= base_q + outer_stride;
               if (outer_q == outer_last) begin
                 outer_q <= '0;
-                ren_q <= 1'b0;
                 state_q <= in_load_a ? StTurn : StDrain;
               end
             end else begin
@@ -137,53 +121,37 @@ module ga2_matmul (
             end
           end
           StWrite: begin
-            we_q <= 1'b1;
             waddr_q <= addr_q;
             if (row_end) begin
               inner_q <= '0;
               outer_q <= outer_q + 2'd1;
-              col_q <= '0;
               base_q <= base_q + outer_stride;
               addr_q <= base_q + outer_stride;
-              if (outer_q == outer_last) begin
-                outer_q <= '0;
-                state_q <= StFlush;
-              end
+              if (outer_q == outer_last) state_q <= StFlush;
             end else begin
               inner_q <= inner_q + 6'd1;
-              col_q <= col_q + 2'd1;
               addr_q <= addr_q + inner_stride;
             end
           end
           StSetup: begin
-            to_b_q <= 1'b0;
+            outer_q <= '0;
+            inner_q <= '0;
             base_q <= base_a;
             addr_q <= base_a;
-            ren_q <= 1'b1;
             state_q <= StLoadA;
           end
           StTurn: begin
-            data_q <= 1'b0;
-            to_b_q <= 1'b1;
             base_q <= base_b;
             addr_q <= base_b;
-            ren_q <= 1'b1;
             state_q <= StLoadB;
           end
-          StDrain: begin
-            data_q <= 1'b0;
-            state_q <= StClear;
-          end
+          StDrain: state_q <= StClear;
           StClear: begin
             t_q <= '0;
             wave_q <= '0;
-            col_q <= '0;
             state_q <= StStream;
           end
-          StFlush: begin
-            we_q <= 1'b0;
-            state_q <= StDone;
-          end
+          StFlush: state_q <= StDone;
           StDone: state_q <= StIdle;
           default: state_q <= StSetup;  // idle, and active because of start
         endcase
@@ -193,7 +161,7 @@ module ga2_matmul (
 
   ga2_operand_bank u_bank_a (
       .clk,
-      .we(we_a),
+      .we(to_a_q),
       .wlane(lane_q),
       .waddr(place_q),
       .wdata(rdata),
@@ -203,7 +171,7 @@ module ga2_matmul (
 
   ga2_operand_bank u_bank_b (
       .clk,
-      .we(we_b),
+      .we(to_b_q),
       .wlane(lane_q),
       .waddr(place_q),
       .wdata(rdata),
@@ -213,16 +181,14 @@ module ga2_matmul (
 
   ga2_systolic_array u_array (
       .clk,
-      .clear(state_q == StClear),
       .step(in_stream),
+      .first(t_q == '0),
       .a_in,
       .b_in,
       .wave(wave_q),
-      .row_en,
-      .col_en,
       .read(in_write),
       .read_row(outer_q),
-      .read_col(col_q),
+      .read_col(inner_q[1:0]),
       .sum(wdata)
   );
 

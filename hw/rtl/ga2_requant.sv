@@ -48,12 +48,8 @@ module ga2_requant (
     if (active) begin
       if (rst) begin
         ren_q <= 1'b0;
-        raddr_q <= '0;
-        left_q <= '0;
         data_q <= 1'b0;
-        acc_q <= '0;
         we_q <= 1'b0;
-        waddr_q <= '0;
       end else if (start) begin
         ren_q <= 1'b1;
         raddr_q <= src;
@@ -66,7 +62,7 @@ module ga2_requant (
           ren_q <= left_q != 12'd1;
         end
         data_q <= ren_q;
-        if (data_q) acc_q <= rdata;
+        acc_q <= rdata;
         we_q <= data_q;
         if (we_q) waddr_q <= waddr_q + 12'd1;
       end

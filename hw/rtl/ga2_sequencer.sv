@@ -13,15 +13,13 @@ module ga2_sequencer (
     output logic [127:0] instr_q,      // holds from ISSUE to the end of WAIT
     output logic [ 15:0] pc_q,         // address of the current instruction
     input  wire  [  3:0] check_code,   // the fault checker's verdict on instr_q
-    input  wire          unit_done,    // high in the last busy cycle of the unit that was started
+    input  wire          retire,       // the last busy cycle of the unit that was started
     output wire          begin_run,    // a start that is obeyed: clears the counters
     output wire          running,      // FETCH, ISSUE or WAIT
     output wire          waiting,      // WAIT
     output wire          issue,
     output wire          issue_fault,
-    output wire          issue_halt,
     output wire          issue_start,  // the cycle that starts a unit
-    output wire          retire,
     output wire          halted,
     output logic         fault,
     output logic [  3:0] fault_code,
@@ -45,9 +43,7 @@ module ga2_sequencer (
   assign halted = state_q == StHalted;
 
   assign issue_fault = issue && check_code != ga2_pkg::FaultNone;
-  assign issue_halt = issue && instr_q[ga2_pkg::FieldOp+:4] == ga2_pkg::OpHalt;
-  assign issue_start = issue && !issue_fault && !issue_halt;
-  assign retire = waiting && unit_done;
+  assign issue_start = issue && !issue_fault && instr_q[ga2_pkg::FieldOp+:4] != ga2_pkg::OpHalt;
 
   // No flop changes in other cycles; in particular not while a unit works.
   wire active = rst || retire || begin_run || state_q == StFetch || issue;
@@ -57,7 +53,6 @@ module ga2_sequencer (
       if (rst) begin
         state_q <= StIdle;
         pc_q <= '0;
-        instr_q <= '0;
         fault <= 1'b0;
         fault_code <= '0;
         fault_pc <= '0;

@@ -67,19 +67,11 @@ module ga2_softmax (
       if (rst) begin
         state_q <= StIdle;
         ren_q <= 1'b0;
-        raddr_q <= '0;
-        left_q <= '0;
         max_data_q <= 1'b0;
         exp_data_q <= 1'b0;
         exp_q <= 1'b0;
         scale_q <= 1'b0;
-        max_q <= '0;
-        distance_q <= '0;
-        sum_q <= '0;
-        exponential_q <= '0;
-        probability_q <= '0;
         we_q <= 1'b0;
-        waddr_q <= '0;
       end else if (start) begin
         state_q <= StMax;
         ren_q <= 1'b1;
@@ -100,7 +92,7 @@ module ga2_softmax (
         we_q <= scale_q;
 
         if (max_data_q && $signed(rdata) > max_q) max_q <= rdata;
-        if (exp_data_q) distance_q <= max_q - rdata;
+        distance_q <= max_q - rdata;
         if (exp_q) begin
           if (state_q == StScale) exponential_q <= exponential;
           else sum_q <= sum_q + 28'(exponential);
@@ -142,7 +134,6 @@ module ga2_softmax (
 
   ga2_divider u_divider (
       .clk,
-      .rst,
       .start(state_q == StStartDiv),
       .dividend(40'h40_0000_0000),
       .divisor(sum_q),

@@ -33,12 +33,8 @@ module ga2_store (
     if (active) begin
       if (rst) begin
         ren_q <= 1'b0;
-        raddr_q <= '0;
-        left_q <= '0;
         data_q <= 1'b0;
         wr_valid_q <= 1'b0;
-        wr_addr_q <= '0;
-        wr_data_q <= '0;
       end else if (start) begin
         ren_q <= 1'b1;
         raddr_q <= src;

@@ -36,18 +36,14 @@ module ga2_unpack (
     if (active) begin
       if (rst) begin
         ren_q <= 1'b0;
-        raddr_q <= '0;
         latch_q <= 1'b0;
-        left_q <= '0;
-        nibble_q <= '0;
-        word_q <= '0;
         we_q <= 1'b0;
-        waddr_q <= '0;
         done_q <= 1'b0;
       end else if (start) begin
         ren_q <= 1'b1;
         raddr_q <= src;
         left_q <= len;
+        nibble_q <= '0;
         waddr_q <= dst;
       end else if (ren_q) begin
         ren_q <= 1'b0;

@@ -48,20 +48,14 @@ module ga2_vadd (
     if (active) begin
       if (rst) begin
         ren_q <= 1'b0;
-        raddr_q <= '0;
-        other_q <= '0;
-        left_q <= '0;
         data_q <= 1'b0;
-        second_q <= 1'b0;
-        first_q <= '0;
-        sum_q <= '0;
         we_q <= 1'b0;
-        waddr_q <= '0;
       end else if (start) begin
         ren_q <= 1'b1;
         raddr_q <= src1;
         other_q <= src2;
         left_q <= {len, 1'b0};
+        second_q <= 1'b0;
         waddr_q <= dst;
       end else begin
         if (ren_q) begin

@@ -15,7 +15,7 @@ from sim.mutate.source import compile_texts
 
 QUALIFIERS = {
     "raddr_q": "ren_q",
-    "addr_q": "ren_q",
+    "addr_q": "ren",
     "waddr_q": "we_q",
     "wdata": "we_q",
     "wdata_q": "we_q",

@@ -164,13 +164,14 @@ _SOFTMAX = (
 _MATRIX = (
     _one("stream-short", "the stream is a cycle short", MATMUL, "7'd2", "7'd3", "- 7'd2"),
     _one("stream-long", "the stream is a cycle long", MATMUL, "7'd2", "7'd1", "- 7'd2"),
-    _one("array-not-cleared", "the array is not cleared", MATMUL, "state_q == StClear", "1'b0"),
+    _one("array-not-cleared", "the array is not cleared", MATMUL, "t_q == '0", "1'b0"),
     Classic("result-transposed", "the result is read column by column", (
-        Patch(MATMUL, "outer_q", "col_q", ".read_row(outer_q)"),
-        Patch(MATMUL, "col_q", "outer_q", ".read_col(col_q)"),
+        Patch(MATMUL, "outer_q", "inner_q[1:0]", ".read_row(outer_q)"),
+        Patch(MATMUL, "inner_q[1:0]", "outer_q", ".read_col(inner_q[1:0])"),
     )),
     Classic("operand-memories-swapped", "A goes into B's memory and B into A's", (
-        Patch(MATMUL, "we_a", "we_b", ".we(we_a)"), Patch(MATMUL, "we_b", "we_a", ".we(we_b)"),
+        Patch(MATMUL, "to_a_q", "to_b_q", ".we(to_a_q)"),
+        Patch(MATMUL, "to_b_q", "to_a_q", ".we(to_b_q)"),
     )),
     Classic("operands-reversed", "both operand memories are read backwards", (
         Patch(MATMUL, "t_q[5:0]", "6'(k) - t_q[5:0]", ".raddr(t_q[5:0]),\n      .rdata(a_in)"),

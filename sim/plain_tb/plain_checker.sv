@@ -26,9 +26,10 @@ module plain_checker (
     input wire [3:0] op,
     input wire issue,
     input wire issue_fault,
-    input wire issue_halt,
+    input wire issue_start,
     input wire retire,
     input wire spad_we,
+    input wire spad_ren,
     input wire [11:0] spad_waddr,
     input wire [31:0] spad_wdata
 );
@@ -99,7 +100,7 @@ module plain_checker (
   endtask
 
   task automatic check_pins;
-    if (^{halted, fault, req_valid, wr_valid, imem_addr} === 1'bx) fail("unknown control output");
+    if (^{halted, fault, req_valid, wr_valid, imem_addr, retire} === 1'bx) fail("unknown control output");
     if (req_valid) begin
       if (!executing || executing_op != OpLoad) fail("read request outside an LD");
       if (last_req && req_addr != last_req_addr + 16'd1) fail("read burst with a gap");
@@ -110,8 +111,10 @@ module plain_checker (
       if (last_wr && wr_addr != last_wr_addr + 16'd1) fail("write burst with a gap");
     end
     if (spad_we && !executing) fail("scratchpad write outside busy time");
+    if (spad_ren && !executing) fail("scratchpad read outside busy time");
     if (retire && outstanding != 16'(resp_valid)) fail("retired with reads unanswered");
-    if (reset_before && (halted || fault)) fail("not cleared by reset");
+    if (reset_before && {halted, fault, fault_code, fault_pc, imem_addr, counters} !== '0)
+      fail("not cleared by reset");
     if (cleared && counters != '0) fail("counters not cleared by start");
     if (fault && !halted) fail("fault without halted");
     if (running && halted) begin
@@ -146,7 +149,7 @@ module plain_checker (
       held_end <= {halted, fault, fault_code, fault_pc};
 
       if (issue) begin
-        executing <= !issue_fault && !issue_halt;
+        executing <= issue_start;
         executing_op <= op;
         busy <= '0;
       end else begin

@@ -56,9 +56,10 @@ module plain_tb;
       .op(dut.op),
       .issue(dut.issue),
       .issue_fault(dut.issue_fault),
-      .issue_halt(dut.issue_halt),
+      .issue_start(dut.issue_start),
       .retire(dut.retire),
       .spad_we(dut.spad_we),
+      .spad_ren(dut.spad_ren),
       .spad_waddr(dut.spad_waddr),
       .spad_wdata(dut.spad_wdata),
       .*

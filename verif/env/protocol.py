@@ -15,8 +15,9 @@ PROTOCOL_ERRORS = {
     10: "cyc_total did not count every cycle from 0 (also: a start while running was not ignored)",
     11: "cyc_total is not cyc_mm + cyc_dma + cyc_vec + 2 * n_inst + 2 at the end",
     12: "fault rose without halted",
-    13: "halted, fault or a counter not cleared by reset or start",
+    13: "a counter, halted, the fault outputs or imem_addr not cleared by reset or start",
     14: "scratchpad written outside an instruction's busy time",
+    15: "scratchpad read outside an instruction's busy time",
 }
 UNKNOWN_BITS = frozenset({8, 9})
 

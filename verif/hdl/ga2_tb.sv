@@ -106,15 +106,15 @@ module ga2_tb;
     .fault, .fault_code, .fault_pc, .executing, .executing_op, .errors, .error_mask, .first_error,
     .first_cycle,
 `ifdef GA2_NETLIST
-    .retire(1'b0), .spad_we(1'b0)
+    .retire(1'b0), .spad_we(1'b0), .spad_ren(1'b0)
   );
   initial {executing, executing_op} = '0;
 `else
-    .retire(dut.retire), .spad_we(dut.spad_we)
+    .retire(dut.retire), .spad_we(dut.spad_we), .spad_ren(dut.spad_ren)
   );
   retire_probe #(.Period(Period)) u_probe (
     .clk, .rst, .start(start && !running), .fd(retires_fd), .pc(dut.pc_q), .op(dut.op),
-    .issue(dut.issue), .issue_fault(dut.issue_fault), .issue_halt(dut.issue_halt),
+    .issue(dut.issue), .issue_fault(dut.issue_fault), .issue_start(dut.issue_start),
     .retire(dut.retire), .spad_we(dut.spad_we), .spad_waddr(dut.spad_waddr),
     .spad_wdata(dut.spad_wdata), .wr_valid, .executing, .executing_op
   );

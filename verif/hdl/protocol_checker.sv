@@ -5,7 +5,7 @@
 `default_nettype none
 
 module protocol_checker #(
-  parameter bit Probed = 1'b1,  // `executing`, `retire` and `spad_we` are connected
+  parameter bit Probed = 1'b1,  // what is inside the design is connected
   parameter int Period = 2      // of the clock, in time units
 ) (
   input  wire         clk,
@@ -26,6 +26,7 @@ module protocol_checker #(
   input  wire  [3:0]  executing_op,
   input  wire         retire,
   input  wire         spad_we,
+  input  wire         spad_ren,
   output logic [31:0] errors,
   output logic [31:0] error_mask,   // bit c: code c was seen
   output logic [7:0]  first_error,
@@ -46,7 +47,8 @@ module protocol_checker #(
     CounterSum          = 11,
     FaultWithoutHalt    = 12,
     NotCleared          = 13,
-    SpadWriteOutside    = 14
+    SpadWriteOutside    = 14,
+    SpadReadOutside     = 15
   } code_e;
 
   localparam logic [3:0] OpLoad  = 4'd1;
@@ -65,9 +67,10 @@ module protocol_checker #(
   wire stray_request = req_valid && Probed && !(executing && executing_op == OpLoad);
   wire stray_write = wr_valid && Probed && !(executing && executing_op == OpStore);
   wire stray_spad_write = Probed && spad_we && !executing;
-  wire [14:0] attention = {
+  wire stray_spad_read = Probed && spad_ren && !executing;
+  wire [15:0] attention = {
     rst, start, was_reset, was_start, ended, halted, fault, Probed && retire, stray_request,
-    stray_write, stray_spad_write, flaws
+    stray_write, stray_spad_write, stray_spad_read, flaws
   };
 
   initial begin
@@ -106,10 +109,11 @@ module protocol_checker #(
       ended     = 1'b0;
       was_start = 1'b0;
     end else begin
-      if (^{halted, fault, imem_addr} === 1'bx) report(UnknownControl);
+      if (^{halted, fault, imem_addr, Probed && retire} === 1'bx) report(UnknownControl);
       if (stray_request !== 1'b0) report(ReqOutsideLoad);
       if (stray_write !== 1'b0) report(WriteOutsideStore);
       if (stray_spad_write !== 1'b0) report(SpadWriteOutside);
+      if (stray_spad_read !== 1'b0) report(SpadReadOutside);
       if (Probed && retire === 1'b1 && unanswered) report(Unanswered);
       if (flaws[0]) report(ReqNotConsecutive);
       if (flaws[1]) report(WriteNotConsecutive);
@@ -121,7 +125,8 @@ module protocol_checker #(
   endtask
 
   task automatic check_program;
-    if (was_reset && (halted !== 1'b0 || fault !== 1'b0)) report(NotCleared);
+    if (was_reset && {halted, fault, fault_code, fault_pc, imem_addr, cyc_total, cyc_mm, cyc_dma,
+                      cyc_vec, n_inst} !== '0) report(NotCleared);
     if (active) begin
       if (was_start && {cyc_total, cyc_mm, cyc_dma, cyc_vec, n_inst} !== '0) report(NotCleared);
       if (halted === 1'b1) check_end;

@@ -16,7 +16,7 @@ module retire_probe #(
   input  wire  [3:0]  op,
   input  wire         issue,
   input  wire         issue_fault,
-  input  wire         issue_halt,
+  input  wire         issue_start,
   input  wire         retire,
   input  wire         spad_we,
   input  wire  [11:0] spad_waddr,
@@ -62,7 +62,7 @@ module retire_probe #(
       if (wr_valid === 1'b1) ext_writes = ext_writes + 1;
       if (issue === 1'b1) begin
         issued_at = $time;
-        executing    <= !issue_fault && !issue_halt;
+        executing    <= issue_start;
         executing_op <= op;
       end
       if (retire === 1'b1 || issue_fault === 1'b1) begin

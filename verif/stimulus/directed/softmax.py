@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import product
+
+from model.fixed_point import EXP_TABLE
 from model.isa import SPAD_WORDS, sm
 from verif.agents.control.program_item import ProgramItem
 from verif.stimulus.builder import Builder
@@ -45,16 +49,44 @@ def sm_all_minimum() -> ProgramItem:
     return b.keep(1000, 536).item()
 
 
+def _probabilities(exponentials: Sequence[int]) -> list[int]:
+    """Return what SM makes of scores with these exponentials (docs/isa.md)."""
+    reciprocal = (1 << 38) // sum(exponentials)
+    return [(e * reciprocal + (1 << 21)) >> 22 for e in exponentials]
+
+
+def telling_row(distance: int) -> list[int]:
+    """Return distances of a row of scores whose result shows an error of one at ``distance``.
+
+    A maximum, the distance once or more, and one score that moves the sum to where the rounding
+    tells the table's entry from the next larger and the next smaller one.
+    """
+    for copies, other in product(range(1, 9), range(256)):
+        if other == distance:
+            continue
+        row = [0, *[distance] * copies, other]
+        right, above, below = (
+            _probabilities([int(EXP_TABLE[d]) + (error if d == distance else 0) for d in row])
+            for error in (0, 1, -1)
+        )
+        if right not in (above, below):
+            return row
+    raise ValueError(f"no row tells the entry of distance {distance} from its neighbours")
+
+
 @directed(FAMILY)
 def sm_every_distance() -> ProgramItem:
-    """Two scores at each distance 0..255: every table entry shows in a result of its own."""
+    """A maximum and scores at each distance 1..255 from it: no table entry can be off by one."""
     b = Builder("sm_every_distance")
-    for distance in range(256):
-        high = 127 - (distance * 37) % (256 - distance)
-        pair = [high, high - distance] if distance % 2 else [high - distance, high]
-        b.spad(2 * distance, junk_int8(pair))
-        b.add(sm(1000 + 2 * distance, 2 * distance, 2))
-    return b.keep(1000, 512).item()
+    source = 0
+    for distance in range(1, 256):
+        row = telling_row(distance)
+        high = 127 - (distance * 37) % (256 - max(row))
+        turn = distance % len(row)
+        b.spad(source, junk_int8([high - d for d in row[turn:] + row[:turn]]))
+        b.add(sm(2000 + source, source, len(row)))
+        source += len(row)
+    return b.keep(2000, source).item()
 
 
 @directed(FAMILY)
@@ -107,6 +139,24 @@ def sm_quotients() -> ProgramItem:
         source += len(row)
         dst += len(row)
     return b.keep(2000, dst).item()
+
+
+@directed(FAMILY)
+def sm_last_bit() -> ProgramItem:
+    """Rows whose result hangs on the last bit of the dividend, the quotient or the rounding.
+
+    Given as distances from the maximum; searched for among the sums that the table can make.
+    """
+    rows = (
+        [0, 0, 163],  # the sum is 2**17: no remainder, and halves to round
+        [0, 53, 8, 89],  # a product one below a half
+        [0, 19, 0, 0, 0, 0, 0, 0, 6, 61, 106, 154],  # the sum divides 2**38 + 1
+    )
+    b = Builder("sm_last_bit")
+    for i, row in enumerate(rows):
+        b.spad(16 * i, junk_int8([100 - d for d in row]))
+        b.add(sm(100 + 16 * i, 16 * i, len(row)))
+    return b.keep(100, 16 * len(rows)).item()
 
 
 @directed(FAMILY)

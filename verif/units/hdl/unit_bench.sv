@@ -73,7 +73,7 @@ module unit_bench;
       .we_q(wes[ga2_pkg::OpLd]),
       .waddr_q(waddrs[ga2_pkg::OpLd]),
       .wdata_q(wdatas[ga2_pkg::OpLd]),
-      .done_q(dones[ga2_pkg::OpLd])
+      .done(dones[ga2_pkg::OpLd])
   );
 
   ga2_store u_store (
@@ -106,7 +106,7 @@ module unit_bench;
       .lda(d[11:0]),
       .ldb(d[23:12]),
       .ldc(x[11:0]),
-      .ren_q(rens[ga2_pkg::OpMm]),
+      .ren(rens[ga2_pkg::OpMm]),
       .addr_q(raddrs[ga2_pkg::OpMm]),
       .rdata(rdata[7:0]),
       .we_q(wes[ga2_pkg::OpMm]),
@@ -242,7 +242,6 @@ module unit_bench;
 
   ga2_divider u_divider (
       .clk,
-      .rst,
       .start(div_start),
       .dividend(div_dividend),
       .divisor(div_divisor),

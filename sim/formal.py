@@ -13,7 +13,7 @@ from rich.markup import escape
 from sim.cli import Parser, UsageError, run
 from sim.proofs import PROOFS, Proof, Property
 from sim.results import RESULTS, Verdict, shown, write_json, write_junit
-from sim.sby import FOLDER, Outcome
+from sim.sby import FOLDER, Outcome, PatchError
 from sim.sby import run as run_sby
 from sim.table import format_table
 
@@ -137,7 +137,10 @@ def main() -> int:
     args = parser.parse_args()
     console = Console(highlight=False)
     begin = time.monotonic()
-    rows = check(chosen(args.modules), args.mutants, args.jobs, console)
+    try:
+        rows = check(chosen(args.modules), args.mutants, args.jobs, console)
+    except PatchError as error:
+        raise UsageError(f"{error}: adapt sim/proofs.py to the RTL") from None
     print(report(rows))
     for row in rows:
         if not row.passed:

@@ -246,8 +246,8 @@ PROOFS: tuple[Proof, ...] = (
         _rtl("ga2_matmul", "7'(m) + 7'(n) - 7'd2", "7'(m) + 7'(n) - 7'd1"),
         _rtl(
             "ga2_matmul",
-            "state_q <= StIdle;\n        we_q <= 1'b0;",
-            "state_q <= StIdle;\n        we_q <= 1'b1;",
+            "t_q <= '0;\n        we_q <= 1'b0;",
+            "t_q <= '0;\n        we_q <= 1'b1;",
         ),
     ),
     _pipeline("requant", "len + 2", "12'd1"),

@@ -21,7 +21,7 @@ FAULTS = [
     ("softmax", "ga2_softmax.sv", "39'h20_0000", "39'h1F_FFFF"),
     ("softmax", "ga2_exp_table.sv", "16'hF07C", "16'hF07D"),
     ("matmul", "ga2_mac_row.sv", "$signed(b_q[31:24])", "$signed({1'b0, b_q[30:24]})"),
-    ("matmul", "ga2_matmul.sv", "wave_q <= '0;\n            state_q", "state_q"),
+    ("matmul", "ga2_matmul.sv", "first ? 6'd0 : wave_q", "wave_q"),
     ("matmul", "ga2_matmul.sv", "in_load_b && !tb ? ldb", "in_load_b && !tb && m[0] ? ldb"),
     ("dma", "ga2_load.sv", "resp_valid && resp_left_q != req_left_q", "resp_valid"),
     ("dma", "ga2_store.sv", "wr_addr_q + 16'd1", "{wr_addr_q[15:8], wr_addr_q[7:0] + 8'd1}"),

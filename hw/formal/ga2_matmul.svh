@@ -59,6 +59,7 @@
       StDone: assert (f_cycle == f_write + f_mn + 14'd1);
       default: assert (0);
     endcase
+    assert (in_stream || t_q == '0);
     if (state_q == StTurn || state_q == StDrain || state_q == StClear || in_stream)
       assert (outer_q == '0 && inner_q == '0);
     assert (we_q == (state_q == StFlush || (in_write && f_cycle != f_write)));

@@ -43,7 +43,8 @@
         : f_cycle <= f_len2 + 14'd43 ? StDivide : StScale));
     assert (ren_q == (f_cycle != '0 && (f_cycle <= f_len2
         || (f_cycle > f_len2 + 14'd43 && f_cycle <= f_len3 + 14'd43))));
-    assert (max_data_q == (f_cycle >= 14'd2 && f_cycle <= f_len1 + 14'd1));
+    assert (data_q == (f_cycle >= 14'd2 && (f_cycle <= f_len2 + 14'd1
+        || (f_cycle > f_len2 + 14'd44 && f_cycle <= f_len3 + 14'd44))));
     assert (exp_data_q == (f_cycle != '0 && ((f_cycle > f_len1 + 14'd1 && f_cycle <= f_len2 + 14'd1)
         || (f_cycle > f_len2 + 14'd44 && f_cycle <= f_len3 + 14'd44))));
     assert (exp_q == (f_cycle != '0 && ((f_cycle > f_len1 + 14'd2 && f_cycle <= f_len2 + 14'd2)

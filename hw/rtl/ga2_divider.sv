@@ -31,10 +31,10 @@ module ga2_divider (
         left_q <= 6'd40;
         partial_q <= 29'(dividend[39]);
         // The dividend leaves at the top while the quotient's bits enter at the bottom.
-        quotient_q <= {dividend[38:0], 1'b0};
+        quotient_q[38:0] <= dividend[38:0];
       end else begin
         left_q <= left_q - 6'd1;
-        partial_q <= {fits ? partial_q[27:0] - divisor : partial_q[27:0], quotient_q[39]};
+        partial_q <= {fits ? partial_q[27:0] - divisor : partial_q[27:0], quotient_q[38]};
         quotient_q <= {quotient_q[38:0], fits};
       end
     end

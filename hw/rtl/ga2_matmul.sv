@@ -75,6 +75,7 @@ module ga2_matmul (
   // k + r + c + 1, so a cell's distance from the corner alone says when it works.
   logic [6:0] t_q;
   logic [6:0] wave_q;
+  wire first = t_q == '0;
   wire [6:0] t_last = k + 7'(m) + 7'(n) - 7'd2;
 
   wire [31:0] a_in;
@@ -88,6 +89,7 @@ module ga2_matmul (
     if (active) begin
       if (rst) begin
         state_q <= StIdle;
+        t_q <= '0;
         we_q <= 1'b0;
       end else begin
         to_a_q <= in_load_a;
@@ -113,8 +115,9 @@ module ga2_matmul (
           end
           StStream: begin
             t_q <= t_q + 7'd1;
-            wave_q <= {wave_q[5:0], t_q < k};
+            wave_q <= {first ? 6'd0 : wave_q[5:0], t_q < k};
             if (t_q == t_last) begin
+              t_q <= '0;
               base_q <= dst;
               addr_q <= dst;
               state_q <= StWrite;
@@ -146,11 +149,7 @@ module ga2_matmul (
             state_q <= StLoadB;
           end
           StDrain: state_q <= StClear;
-          StClear: begin
-            t_q <= '0;
-            wave_q <= '0;
-            state_q <= StStream;
-          end
+          StClear: state_q <= StStream;  // the first step clears the array
           StFlush: state_q <= StDone;
           StDone: state_q <= StIdle;
           default: state_q <= StSetup;  // idle, and active because of start
@@ -182,7 +181,7 @@ module ga2_matmul (
   ga2_systolic_array u_array (
       .clk,
       .step(in_stream),
-      .first(t_q == '0),
+      .first,
       .a_in,
       .b_in,
       .wave(wave_q),

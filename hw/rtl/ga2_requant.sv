@@ -32,9 +32,9 @@ module ga2_requant (
   assign wdata = 32'($signed(q));
   assign done = we_q && !data_q;
 
-  // The latch in front keeps the multiplier still while other units read the scratchpad.
+  // The gate in front keeps the multiplier still while other units read the scratchpad.
   ga2_requantizer u_requantizer (
-      .acc(acc_q),
+      .acc(we_q ? acc_q : 32'd0),
       .m,
       .s,
       .relu,

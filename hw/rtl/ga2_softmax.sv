@@ -36,8 +36,8 @@ module ga2_softmax (
   logic [11:0] left_q;  // reads of this pass not yet made, the one on the port included
 
   // What the words under way are for; each flag names the stage that acts in this cycle.
-  logic max_data_q;  // rdata is a score of the first pass
-  logic exp_data_q;  // rdata is a score of the second or third
+  logic data_q;  // rdata is a score
+  logic exp_data_q;  // of the second or third pass
   logic exp_q;  // distance_q, and with it exponential, is valid
   logic scale_q;  // exponential_q is valid (third pass only)
 
@@ -67,7 +67,7 @@ module ga2_softmax (
       if (rst) begin
         state_q <= StIdle;
         ren_q <= 1'b0;
-        max_data_q <= 1'b0;
+        data_q <= 1'b0;
         exp_data_q <= 1'b0;
         exp_q <= 1'b0;
         scale_q <= 1'b0;
@@ -85,13 +85,14 @@ module ga2_softmax (
           raddr_q <= last_read ? src : raddr_q + 12'd1;
           left_q <= last_read ? len : left_q - 12'd1;
         end
-        max_data_q <= ren_q && state_q == StMax;
+        data_q <= ren_q;
         exp_data_q <= ren_q && state_q != StMax;
         exp_q <= exp_data_q;
         scale_q <= exp_q && state_q == StScale;
         we_q <= scale_q;
 
-        if (max_data_q && $signed(rdata) > max_q) max_q <= rdata;
+        // In the later passes none is larger.
+        if (data_q && $signed(rdata) > max_q) max_q <= rdata;
         distance_q <= max_q - rdata;
         if (exp_q) begin
           if (state_q == StScale) exponential_q <= exponential;
@@ -128,7 +129,7 @@ module ga2_softmax (
   end
 
   ga2_exp_table u_exp_table (
-      .d(distance_q),
+      .d(exp_q ? distance_q : 8'd0),  // still in other cycles
       .e(exponential)
   );
 

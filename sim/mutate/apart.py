@@ -63,7 +63,10 @@ def run_apart(texts: Mapping[str, str], order: Sequence[str], items: Sequence[Pr
         sim: ``icarus`` or ``verilator``.
     """
     BUILD.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".mutant-", dir=BUILD) as name:
+    # A simulation that was ended may still close its files while the folder goes.
+    with tempfile.TemporaryDirectory(
+        prefix=".mutant-", dir=BUILD, ignore_cleanup_errors=True
+    ) as name:
         folder = Path(name)
         for file, text in texts.items():
             (folder / file).write_text(text, encoding="latin-1")

@@ -164,7 +164,7 @@ _SOFTMAX = (
 _MATRIX = (
     _one("stream-short", "the stream is a cycle short", MATMUL, "7'd2", "7'd3", "- 7'd2"),
     _one("stream-long", "the stream is a cycle long", MATMUL, "7'd2", "7'd1", "- 7'd2"),
-    _one("array-not-cleared", "the array is not cleared", MATMUL, "t_q == '0", "1'b0"),
+    _one("array-not-cleared", "the array is not cleared", MATMUL, "first", "1'b0", ".first"),
     Classic("result-transposed", "the result is read column by column", (
         Patch(MATMUL, "outer_q", "inner_q[1:0]", ".read_row(outer_q)"),
         Patch(MATMUL, "inner_q[1:0]", "outer_q", ".read_col(inner_q[1:0])"),

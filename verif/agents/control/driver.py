@@ -70,6 +70,7 @@ class ControlDriver(uvm_driver):
             await self.load_and_start(item)
             await self.cycles(item.abort_at - 1)
             await self.reset()
+            await self.cycles(item.idle_after)
             self.started.write(item)
         await self.load_and_start(item)
         await self.pulse_start(item)

@@ -49,7 +49,8 @@ class ProgramItem:
         late_answers: the memory goes on answering what was requested before that reset, up to 64
             cycles into the clean run, which must not request anything until then. Needs
             ``abort_at`` and ``latencies``.
-        idle_after: cycles between the end of the program and the next item.
+        idle_after: cycles between the end of the program, or the reset that aborts it, and what
+            follows.
         cycle_limit: cycles after which the program counts as hung; None: twice what the cycle
             model allows and some slack.
         provenance: where it comes from, for a reader.

@@ -7,6 +7,7 @@ runs the same program to its end: nothing of the aborted run may be left.
 from __future__ import annotations
 
 from functools import partial
+from itertools import product
 
 from model.isa import Instruction, Op, encode, halt, ld, mm, rq, sm, st, unpack, vadd
 from verif.agents.control.program_item import ProgramItem
@@ -52,12 +53,13 @@ def _reset_items(op: Op) -> list[ProgramItem]:
         "last": slot.last,
     }
     items = []
-    for i, (point, cycle) in enumerate(points.items()):
-        b = Builder(f"{name}/{point}").ext(0, pattern(40, salt=50 + i))
+    for i, ((point, cycle), idle) in enumerate(product(points.items(), (0, 4))):
+        b = Builder(f"{name}/{point}_{idle}").ext(0, pattern(40, salt=50 + i))
         b.out = 100
-        # The clean run starts with the interrupted operation: stale state would meet it at once.
+        # The clean run starts with the interrupted operation: stale state would meet it at once,
+        # or has some cycles in which to show by itself.
         b.add(*lead, target).keep(195, 60).keep(400, 36)
-        items.append(b.item(abort_at=cycle))
+        items.append(b.item(abort_at=cycle, idle_after=idle))
     return items
 
 

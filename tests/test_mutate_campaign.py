@@ -9,6 +9,7 @@ import pytest
 from sim.builds import RTL
 from sim.mutate import plan as plans
 from sim.mutate.__main__ import main
+from sim.mutate.apart import run_units
 from sim.mutate.campaign import Campaign
 from sim.mutate.equivalence import output_number
 from sim.mutate.messages import LineReader, LineWriter, Queue, Verdict
@@ -17,6 +18,7 @@ from sim.mutate.order import AdaptiveOrder
 from sim.mutate.plan import every, make_plan
 from sim.mutate.progress import StageProgress
 from sim.mutate.report import summarize, write_reports
+from sim.mutate.source import file_list, read_sources
 from sim.mutate.store import KILLED, OPEN, PROVEN, SURVIVED, Context, Outcome, Store
 from sim.mutate.suite import suite, suite_digest
 from sim.mutate.verify import choose
@@ -72,6 +74,16 @@ def console():
     from rich.console import Console
 
     return Console(quiet=True)
+
+
+def test_a_unit_test_kills_what_no_program_can_show():
+    texts = read_sources(RTL)
+    held = texts["ga2_scratchpad.sv"]
+    texts["ga2_scratchpad.sv"] = held.replace("if (ren) rdata_q", "rdata_q")
+    assert texts["ga2_scratchpad.sv"] != held
+    verdict = run_units(texts, file_list(RTL), "ga2_scratchpad.sv")
+    assert verdict.killed and verdict.checks == ("unit test",)
+    assert verdict.program.startswith("unit/scratchpad::"), verdict
 
 
 def test_promising_tests_come_first():

@@ -68,7 +68,7 @@ def judge(plan: Plan, options: argparse.Namespace, console: Console) -> int:
     campaign = Campaign(plan, store, options.folder, options.jobs, progress)
     campaign.run(proofs=not options.no_proofs)
     if options.verify:
-        return verify_sample(plan, store, options.verify, options.jobs, console)
+        return verify_sample(plan, store, options.verify, options.jobs, console, progress)
     summary = summarize(plan, store, campaign.times, time.monotonic() - began)
     for path in write_reports(summary, options.folder):
         console.print(f"report: {path}", highlight=False)

@@ -9,13 +9,15 @@ import shutil
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from sim.builds import BUILD, BuildError, build
 from sim.mutate.suite import TestSeries
 from sim.simulator import SimulationError, simulate
+from sim.units import build_units, run_unit, unit_names
 from verif.agents.control.program_item import ProgramItem
 from verif.job import Job
 from verif.result import ProgramResult
@@ -62,15 +64,7 @@ def run_apart(texts: Mapping[str, str], order: Sequence[str], items: Sequence[Pr
         items: programs, run until one fails.
         sim: ``icarus`` or ``verilator``.
     """
-    BUILD.mkdir(exist_ok=True)
-    # A simulation that was ended may still close its files while the folder goes.
-    with tempfile.TemporaryDirectory(
-        prefix=".mutant-", dir=BUILD, ignore_cleanup_errors=True
-    ) as name:
-        folder = Path(name)
-        for file, text in texts.items():
-            (folder / file).write_text(text, encoding="latin-1")
-        (folder / "ga2.f").write_text("\n".join(order) + "\n")
+    with _design_folder(texts, order) as folder:
         try:
             made = build(sim, rtl=folder)
         except BuildError as error:
@@ -100,6 +94,48 @@ def run_apart(texts: Mapping[str, str], order: Sequence[str], items: Sequence[Pr
         finally:
             shutil.rmtree(made.folder, ignore_errors=True)
     return _verdict(results, time.monotonic() - began)
+
+
+def run_units(texts: Mapping[str, str], order: Sequence[str], changed: str) -> ApartVerdict:
+    """Run the unit tests on a mutated design until one fails, those of the file ``changed`` first.
+
+    The other arguments are those of ``run_apart``.
+    """
+    began = time.monotonic()
+    with _design_folder(texts, order) as folder:
+        try:
+            made = build_units("icarus", folder)
+        except BuildError as error:
+            return ApartVerdict(True, ("build",), message=str(error).splitlines()[-1])
+        try:
+            for unit in sorted(unit_names(), key=lambda unit: unit not in changed):
+                outcome = run_unit("icarus", unit, rtl=folder)
+                seconds = round(time.monotonic() - began, 2)
+                for test, message in outcome.failures.items():
+                    return ApartVerdict(
+                        True, ("unit test",), f"unit/{unit}::{test}", message, seconds=seconds
+                    )
+                if outcome.error:
+                    message = outcome.error.splitlines()[0]
+                    return ApartVerdict(True, ("crash",), f"unit/{unit}", message, seconds=seconds)
+        finally:
+            shutil.rmtree(made.folder, ignore_errors=True)
+    return ApartVerdict(False, seconds=round(time.monotonic() - began, 2))
+
+
+@contextmanager
+def _design_folder(texts: Mapping[str, str], order: Sequence[str]) -> Iterator[Path]:
+    """Give a mutated design a folder for as long as it is needed."""
+    BUILD.mkdir(exist_ok=True)
+    # A simulation that was ended may still close its files while the folder goes.
+    with tempfile.TemporaryDirectory(
+        prefix=".mutant-", dir=BUILD, ignore_cleanup_errors=True
+    ) as name:
+        folder = Path(name)
+        for file, text in texts.items():
+            (folder / file).write_text(text, encoding="latin-1")
+        (folder / "ga2.f").write_text("\n".join(order) + "\n")
+        yield folder
 
 
 def _verdict(results: Sequence[ProgramResult], seconds: float) -> ApartVerdict:

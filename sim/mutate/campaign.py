@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sim.builds import build
-from sim.mutate.apart import power_up_tests, run_apart
+from sim.mutate.apart import ApartVerdict, power_up_tests, run_apart, run_units
 from sim.mutate.equivalence import Prover
 from sim.mutate.messages import Verdict
 from sim.mutate.order import AdaptiveOrder
@@ -21,7 +21,6 @@ from sim.mutate.schema import write
 from sim.mutate.source import file_list
 from sim.mutate.store import KILLED, OPEN, PROVEN, SURVIVED, Outcome, Store
 from sim.mutate.suite import all_items
-from verif.agents.control.program_item import ProgramItem
 
 FIRST_BUDGET = 200_000.0
 """Cost of the tests that a mutant gets before a proof is tried, in cycles."""
@@ -29,6 +28,9 @@ FIRST_BUDGET = 200_000.0
 
 POWER_UP = "power-up"
 """Among the tests that a mutant survived: the runs in Icarus."""
+
+UNITS = "unit tests"
+"""The same for the unit tests."""
 
 
 @dataclass
@@ -59,6 +61,7 @@ class Campaign:
             self._timed("quick proofs", lambda: self._prove(quick=True))
         self._timed("schema, all tests", lambda: self._simulate(float("inf")))
         self._timed("power-up", self._power_up)
+        self._timed("unit tests", self._unit_tests)
         if proofs:
             self._timed("proofs", lambda: self._prove(quick=False))
 
@@ -141,39 +144,49 @@ class Campaign:
         families = {test.name: test.family for test in self.plan.tests}
         series = {test.name: test for test in self.plan.tests}
 
-        def ordered(number: int) -> list[ProgramItem]:
+        files = file_list(self.plan.rtl)
+
+        def run(number: int) -> ApartVerdict:
             order = AdaptiveOrder(costs, families=families, history=history)
             names = order.tests(self.plan.mutants[number].file)
-            return list(all_items([series[name] for name in names]))
+            items = list(all_items([series[name] for name in names]))
+            return run_apart(self.plan.mutated(number), files, items)
 
-        self._apart("own builds", "own build", todo, ordered)
+        self._apart("own builds", "own build", todo, run)
 
     def _power_up(self) -> None:
         items = list(all_items(power_up_tests(self.plan.tests)))
-        todo = self.undecided(self.plan.mutants)
-        todo = [number for number in todo if not self._powered_up(number)]
-        self._apart("power-up", "power-up", todo, lambda number: items)
+        files = file_list(self.plan.rtl)
+        self._apart(POWER_UP, POWER_UP, self._not_yet(POWER_UP),
+                    lambda number: run_apart(self.plan.mutated(number), files, items))  # fmt: skip
 
-    def _powered_up(self, number: int) -> bool:
-        known = self.store.outcomes.get(self.plan.keys[number])
-        return known is not None and POWER_UP in known.survived
+    def _unit_tests(self) -> None:
+        files = file_list(self.plan.rtl)
+
+        def run(number: int) -> ApartVerdict:
+            return run_units(self.plan.mutated(number), files, self.plan.mutants[number].file)
+
+        self._apart(UNITS, UNITS, self._not_yet(UNITS), run)
+
+    def _not_yet(self, stage: str) -> list[int]:
+        """Return the undecided mutants that have not survived a stage."""
+        todo = self.undecided(self.plan.mutants)
+        return [number for number in todo if stage not in self._survived(number)]
 
     def _apart(
         self,
         title: str,
         stage_name: str,
         todo: Sequence[int],
-        items_of: Callable[[int], list[ProgramItem]],
+        run: Callable[[int], ApartVerdict],
     ) -> None:
-        order = file_list(self.plan.rtl)
-
         def judge(number: int) -> Outcome:
-            verdict = run_apart(self.plan.mutated(number), order, items_of(number))
+            verdict = run(number)
             status = KILLED if verdict.killed else SURVIVED
             return Outcome(
                 self.plan.keys[number], status, stage_name, verdict.checks, verdict.program,
                 verdict.program, verdict.message, verdict.seconds, verdict.programs,
-                () if verdict.killed else (POWER_UP,),
+                () if verdict.killed else (stage_name,),
             )  # fmt: skip
 
         self._parallel(title, todo, judge)

@@ -20,6 +20,8 @@ BENCH = (
     "verif/env/compare.py",
     "verif/env/predictor.py",
     "verif/env/scoreboard.py",
+    "verif/units/*.py",
+    "verif/units/hdl/*.sv",
     "model/fixed_point.py",
     "model/machine.py",
     "model/operations.py",

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor, as_completed
 
 from rich.console import Console
 
 from sim.mutate.apart import ApartVerdict, power_up_tests, run_apart
 from sim.mutate.plan import Plan
+from sim.mutate.progress import StageProgress
 from sim.mutate.source import file_list
 from sim.mutate.store import KILLED, PROVEN, Store
 from sim.mutate.suite import all_items
@@ -40,15 +41,24 @@ def _stride(length: int) -> int:
     return stride
 
 
-def verify_sample(plan: Plan, store: Store, count: int, jobs: int, console: Console) -> int:
+def verify_sample(plan: Plan, store: Store, count: int, jobs: int, console: Console,
+                  progress: StageProgress) -> int:  # fmt: skip
     """Compare verdicts; print what disagrees; return 0 when all agree, 1 when not.
 
     A killed mutant must fail the test that killed it, a proven one pass a test of each family.
     """
     numbers = choose(plan, store, count)
-    with ThreadPoolExecutor(jobs) as pool:
-        verdicts = list(pool.map(lambda number: _alone(plan, store, number), numbers))
-    wrong = _disagreements(plan, store, numbers, verdicts)
+    verdicts: dict[int, ApartVerdict] = {}
+    with progress.stage("mutants by themselves", len(numbers)) as stage:
+        pool = ThreadPoolExecutor(jobs)
+        try:
+            runs = {pool.submit(_alone, plan, store, number): number for number in numbers}
+            for run in as_completed(runs):
+                verdict = verdicts[runs[run]] = run.result()
+                stage.advance("killed" if verdict.killed else "survived")
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+    wrong = _disagreements(plan, store, verdicts)
     for number, verdict in wrong:
         mutant = plan.mutants[number]
         outcome = store.outcomes[plan.keys[number]]
@@ -65,19 +75,20 @@ def verify_sample(plan: Plan, store: Store, count: int, jobs: int, console: Cons
 def _alone(plan: Plan, store: Store, number: int) -> ApartVerdict:
     outcome = store.outcomes[plan.keys[number]]
     tests = {test.name: test for test in plan.tests}
+    files = file_list(plan.rtl)
     if outcome.status == KILLED and outcome.test:
-        items = list(tests[outcome.test].items)
-    else:
-        items = list(all_items(power_up_tests(plan.tests, each=1)))
-    return run_apart(plan.mutated(number), file_list(plan.rtl), items)
+        return run_apart(plan.mutated(number), files, list(tests[outcome.test].items))
+    # Proofs are about two values: Icarus may tell some by the unknown values of power-up.
+    items = list(all_items(power_up_tests(plan.tests, each=1)))
+    return run_apart(plan.mutated(number), files, items, sim="verilator")
 
 
 def _disagreements(
-    plan: Plan, store: Store, numbers: Sequence[int], verdicts: Sequence[ApartVerdict]
+    plan: Plan, store: Store, verdicts: Mapping[int, ApartVerdict]
 ) -> list[tuple[int, ApartVerdict]]:
     """Return the mutants whose own build says something else than the store."""
     found = []
-    for number, verdict in zip(numbers, verdicts, strict=True):
+    for number, verdict in sorted(verdicts.items()):
         status = store.outcomes[plan.keys[number]].status
         # A survivor that is neither killed nor proven says nothing that could be wrong.
         if status in (KILLED, PROVEN) and verdict.killed != (status == KILLED):

@@ -13,10 +13,11 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sim.mutate.netlist import start_in_reset
+from sim.mutate.netlist import cut_products, start_in_reset
 
 libyosys: Any = importlib.import_module("pyosys.libyosys")
 
@@ -25,6 +26,9 @@ DEPTH = 10
 
 BOUND = 6
 """Cycles in which a difference is looked for before the engines that take long."""
+
+CUT = "cut"
+"""The miter in which products are anything."""
 
 PROVEN_BY_SAT = "no model found: SUCCESS"
 REFUTED_BY_SAT = "model found: FAIL"
@@ -68,8 +72,11 @@ def read(session: Session, side: str, files: list[str]) -> None:
     )
 
 
-def make_miter(session: Session) -> None:
-    """Make the miter that starts in reset; keep both versions as design ``pair``."""
+def make_miter(session: Session) -> bool:
+    """Make the miter that starts in reset; keep both versions as design ``pair``.
+
+    Returns whether there is a miter with cut products as well.
+    """
     session.run(
         "design -copy-from gold -as gold gold",
         "design -copy-from gate -as gate gate",
@@ -82,8 +89,17 @@ def make_miter(session: Session) -> None:
     )
     netlist = json.loads(Path("miter.json").read_text())
     start_in_reset(netlist["modules"]["miter"])
-    Path("start.json").write_text(json.dumps(netlist))
-    session.run("design -reset", "read_json start.json", "design -save start")
+    keep(session, "start", netlist)
+    if cut_products(netlist["modules"]["miter"]):
+        keep(session, CUT, netlist)
+        return True
+    return False
+
+
+def keep(session: Session, name: str, netlist: dict[str, Any]) -> None:
+    """Keep a netlist as a design under a name."""
+    Path(f"{name}.json").write_text(json.dumps(netlist))
+    session.run("design -reset", f"read_json {name}.json", f"design -save {name}")
 
 
 def differs_soon(session: Session) -> bool:
@@ -118,10 +134,10 @@ def temporal(session: Session) -> bool:
     return session.says(command, "Induction step proven: SUCCESS")
 
 
-def write_aig(session: Session) -> bool:
-    """Write the miter for abc: ``miter.aig`` and the table of its symbols, ``miter.map``."""
+def write_aig(session: Session, name: str) -> bool:
+    """Write a miter for abc: ``<name>.aig`` and the table of its symbols, ``<name>.map``."""
     session.run(
-        "design -load start",
+        f"design -load {name}",
         "delete -port miter/diverged",
         "opt -full",
         "techmap",
@@ -131,7 +147,7 @@ def write_aig(session: Session) -> bool:
         "setundef -undriven -zero",
         "aigmap",
         "opt_clean",
-        "write_aiger -zinit -map miter.map miter.aig",
+        f"write_aiger -zinit -map {name}.map {name}.aig",
     )
     return True
 
@@ -164,14 +180,15 @@ def main(folder: str) -> None:
     session = Session()
     for side in ("gold", "gate"):
         read(session, side, task["files"])
-    make_miter(session)
+    miters = ["start", CUT][: 1 + make_miter(session)]
     result: dict[str, bool | None] = {"different": limited(lambda: differs_soon(session), limit)}
     if result["different"] is not True:
         result["induct"] = limited(lambda: induct(session), limit)
         if result["induct"]:
             result["base"] = limited(lambda: starts_equal(session), limit)
         if not (result["induct"] and result["base"]):
-            result["aig"] = limited(lambda: write_aig(session), 4 * limit)
+            for name in miters:
+                result[name] = limited(partial(write_aig, session, name), 4 * limit)
             if task["temporal"]:
                 result["temporal"] = limited(lambda: temporal(session), limit)
     print(json.dumps(result), flush=True)

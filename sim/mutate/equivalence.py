@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from sim.mutate.boundary import Hierarchy, masked_ports, without_cells
-from sim.mutate.engines import BOUND, DEPTH
+from sim.mutate.engines import BOUND, CUT, DEPTH
 from sim.mutate.yosys import portable, run_abc, run_module
 
 MEMORY = "ga2_scratchpad"
@@ -144,7 +144,10 @@ class _Attempt:
             self._say("equiv_induct", "step proven, but the versions may start apart")
         elif "induct" in said:
             self._say("equiv_induct", _verdict(said["induct"]))
-        engine = self._abc(limit) if said.get("aig") else None
+        # With cut products first: they hide from an engine what matters about the rest.
+        engine = next(
+            filter(None, (self._abc(m, limit) for m in (CUT, "start") if said.get(m))), None
+        )
         if engine is None and said.get("temporal"):
             return "sat -tempinduct"
         if engine is None and "temporal" in said:
@@ -164,23 +167,25 @@ class _Attempt:
         said: dict[str, bool | None] = json.loads(lines[-1])
         return said
 
-    def _abc(self, limit: float) -> str | None:
+    def _abc(self, miter: str, limit: float) -> str | None:
         """Let abc find equal signals by induction, then reachability decide."""
-        claim = output_number((self.folder / "miter.map").read_text(), "bad")
+        claim = output_number((self.folder / f"{miter}.map").read_text(), "bad")
         outcome = run_abc(
-            f"read_aiger miter.aig; strash; scorr; &get; &cone -O {claim} -R 1; &put; scorr; "
+            f"read_aiger {miter}.aig; strash; scorr; &get; &cone -O {claim} -R 1; &put; scorr; "
             f"write_aiger rest.aig; pdr -T {int(limit)}",
             self.folder,
             3 * limit,
         )
         rest = self.folder / "rest.aig"
+        with_cut = ", products cut" if miter == CUT else ""
         if rest.exists() and constant_zero(rest.read_bytes()):
-            return "abc scorr"
+            return f"abc scorr{with_cut}"
         if "Property proved" in outcome.log:
-            return "abc scorr, pdr"
+            return f"abc scorr, pdr{with_cut}"
         words = ("asserted in frame", "UNDECIDED")
         lines = [line for line in outcome.log.splitlines() if any(word in line for word in words)]
-        self._say("abc pdr", lines[0].strip() if lines else "time limit")
+        self._say(f"abc pdr{with_cut}", lines[0].strip() if lines else "time limit")
+        rest.unlink(missing_ok=True)
         return None
 
     def _assumptions(self) -> tuple[str, ...]:

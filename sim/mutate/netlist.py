@@ -66,6 +66,11 @@ class Editor:
         self.cell("$not", {"A_SIGNED": 0, "A_WIDTH": len(a), "Y_WIDTH": len(a)}, A=a, Y=result)
         return result
 
+    def input(self, name: str, bits: list[int]) -> None:
+        """Add an input port."""
+        self.module["ports"][name] = {"direction": "input", "bits": bits}
+        self.net(name, bits)
+
     def output(self, name: str, bits: list[int]) -> None:
         """Add an output port."""
         self.module["ports"][name] = {"direction": "output", "bits": bits}
@@ -100,6 +105,36 @@ def start_in_reset(module: Module) -> None:
     edit.output("diverged", edit.gate("$and", any_differs, later))
     _share_power_up(edit, first)
     _hold_reset(edit, first)
+
+
+def cut_products(module: Module) -> bool:
+    """Let the products of a flattened miter be anything, but equal where their factors are.
+
+    What is equal then is equal with real products, which no engine sees through. Edits in place;
+    returns whether both versions had products.
+    """
+    edit = Editor(module)
+    gold, gate = (_products(module, side) for side in ("gold", "gate"))
+    pairs = [pair for kind in gold for pair in zip(gold[kind], gate.get(kind, ()), strict=False)]
+    for pair in pairs:
+        one, other = (module["cells"].pop(name)["connections"] for name in pair)
+        differ = edit.gate("$ne", [*one["A"], *one["B"]], [*other["A"], *other["B"]])
+        edit.input(f"product_{one['Y'][0]}", one["Y"])
+        free = edit.bits(len(other["Y"]))
+        edit.input(f"product_{free[0]}", free)
+        edit.cell("$mux", {"WIDTH": len(free)}, A=one["Y"], B=free, S=differ, Y=other["Y"])
+    return bool(pairs)
+
+
+def _products(module: Module, side: str) -> dict[Any, list[str]]:
+    """Return the names of a version's multipliers, by place and type."""
+    found: dict[Any, list[str]] = {}
+    for name, cell in module["cells"].items():
+        version, _, place = name.removeprefix("$flatten\\").partition(".")
+        if cell["type"] == "$mul" and version == side:
+            kind = (place.partition("$mul")[0], *sorted(cell["parameters"].items()))
+            found.setdefault(kind, []).append(name)
+    return found
 
 
 def _hints(edit: Editor) -> None:
@@ -177,8 +212,7 @@ def _share_power_up(edit: Editor, first: list[int]) -> None:
     if not pairs:
         return
     free = edit.bits(len(pairs))
-    edit.module["ports"]["power_up"] = {"direction": "input", "bits": free}
-    edit.net("power_up", free)
+    edit.input("power_up", free)
     for value, pair in zip(free, pairs, strict=True):
         for cell, at in pair:
             seen = cell["connections"]["Q"][at]

@@ -202,7 +202,8 @@ def make_build(made: Build, options: Sequence[str], top: str = TOP) -> None:
     try:
         done = subprocess.run(
             [
-                *("make", "-f", str(MAKEFILE), "ga2-build", f"SIM={made.sim}"),
+                *("make", f"-j{len(os.sched_getaffinity(0))}", "-f", str(MAKEFILE), "ga2-build"),
+                f"SIM={made.sim}",
                 *(f"SIM_BUILD={temporary}", f"COCOTB_TOPLEVEL={top}"),
                 f"VERILOG_SOURCES={' '.join(str(path) for path in made.sources)}",
                 f"GA2_COMPILE={' '.join(options)}",

@@ -27,9 +27,15 @@ MACRO = "ga2_scratchpad"  # generic only
 CELLS = "cells.v"  # ice40: the models without their power-up value of 0
 POWER_UP = "`define SB_DFF_INIT initial Q = 0;"
 
-# Generic gates are optimized across units; the iCE40 netlist keeps them, to be counted.
+# Generic gates are optimized across units (unit by unit, ABC does not end); the iCE40 netlist keeps
+# them, to be counted. splitnets: a vector whose bits feed each other is a loop to Verilator.
 _SYNTHESIS = {
-    "generic": (f"blackbox {MACRO}", "synth -flatten -top ga2", "delete */t:$scopeinfo"),
+    "generic": (
+        f"blackbox {MACRO}",
+        "synth -flatten -top ga2",
+        "delete */t:$scopeinfo",
+        "splitnets",
+    ),
     "ice40": ("synth_ice40 -noflatten -top ga2 -run begin:check",),
 }
 

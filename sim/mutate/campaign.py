@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from sim.mutate.apart import ApartVerdict, power_up_tests, run_apart, run_units
 from sim.mutate.equivalence import Prover
 from sim.mutate.messages import Verdict
 from sim.mutate.order import AdaptiveOrder
+from sim.mutate.parallel import each
 from sim.mutate.plan import Plan
 from sim.mutate.progress import StageProgress
 from sim.mutate.runner import Runner
@@ -152,12 +152,12 @@ class Campaign:
             items = list(all_items([series[name] for name in names]))
             return run_apart(self.plan.mutated(number), files, items)
 
-        self._apart("own builds", "own build", todo, run)
+        self._apart("own build", todo, run)
 
     def _power_up(self) -> None:
         items = list(all_items(power_up_tests(self.plan.tests)))
         files = file_list(self.plan.rtl)
-        self._apart(POWER_UP, POWER_UP, self._not_yet(POWER_UP),
+        self._apart(POWER_UP, self._not_yet(POWER_UP),
                     lambda number: run_apart(self.plan.mutated(number), files, items))  # fmt: skip
 
     def _unit_tests(self) -> None:
@@ -166,7 +166,7 @@ class Campaign:
         def run(number: int) -> ApartVerdict:
             return run_units(self.plan.mutated(number), files, self.plan.mutants[number].file)
 
-        self._apart(UNITS, UNITS, self._not_yet(UNITS), run)
+        self._apart(UNITS, self._not_yet(UNITS), run)
 
     def _not_yet(self, stage: str) -> list[int]:
         """Return the undecided mutants that have not survived a stage."""
@@ -175,8 +175,7 @@ class Campaign:
 
     def _apart(
         self,
-        title: str,
-        stage_name: str,
+        stage: str,
         todo: Sequence[int],
         run: Callable[[int], ApartVerdict],
     ) -> None:
@@ -184,12 +183,12 @@ class Campaign:
             verdict = run(number)
             status = KILLED if verdict.killed else SURVIVED
             return Outcome(
-                self.plan.keys[number], status, stage_name, verdict.checks, verdict.program,
+                self.plan.keys[number], status, stage, verdict.checks, verdict.program,
                 verdict.program, verdict.message, verdict.seconds, verdict.programs,
-                () if verdict.killed else (stage_name,),
+                () if verdict.killed else (stage,),
             )  # fmt: skip
 
-        self._parallel(title, todo, judge)
+        self._parallel(stage, todo, judge)
 
     # ---- Proofs
 
@@ -220,14 +219,6 @@ class Campaign:
         if not todo:
             return
         with self.progress.stage(title, len(todo)) as stage:
-            pool = ThreadPoolExecutor(self.workers)
-            waiting: set[Future[Outcome]] = {pool.submit(judge, number) for number in todo}
-            try:
-                while waiting:
-                    done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-                    for future in done:
-                        outcome = future.result()
-                        self.store.add(outcome)
-                        stage.advance(outcome.status)
-            finally:
-                pool.shutdown(wait=True, cancel_futures=True)
+            for _, outcome in each(judge, todo, self.workers):
+                self.store.add(outcome)
+                stage.advance(outcome.status)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from functools import partial
 
 from rich.console import Console
 
 from sim.mutate.apart import ApartVerdict, power_up_tests, run_apart
+from sim.mutate.parallel import each
 from sim.mutate.plan import Plan
 from sim.mutate.progress import StageProgress
 from sim.mutate.source import file_list
@@ -50,14 +51,9 @@ def verify_sample(plan: Plan, store: Store, count: int, jobs: int, console: Cons
     numbers = choose(plan, store, count)
     verdicts: dict[int, ApartVerdict] = {}
     with progress.stage("mutants by themselves", len(numbers)) as stage:
-        pool = ThreadPoolExecutor(jobs)
-        try:
-            runs = {pool.submit(_alone, plan, store, number): number for number in numbers}
-            for run in as_completed(runs):
-                verdict = verdicts[runs[run]] = run.result()
-                stage.advance("killed" if verdict.killed else "survived")
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
+        for number, verdict in each(partial(_alone, plan, store), numbers, jobs):
+            verdicts[number] = verdict
+            stage.advance("killed" if verdict.killed else "survived")
     wrong = _disagreements(plan, store, verdicts)
     for number, verdict in wrong:
         mutant = plan.mutants[number]

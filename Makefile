@@ -98,9 +98,9 @@ mutate: setup-all ## seeded faults of the RTL against the tests, resuming where 
 	@$(PY) -m sim.mutate $(call opt,SAMPLE,--sample) $(if $(filter-out 0,$(FRESH)),--fresh) \
 	  $(call opt,JOBS,--jobs) $(call opt,VERIFY,--verify)
 
-mutate-model: setup-python ## mutants of the reference model against its tests: [MODULES="page_table fixed_point"] [SAMPLE=40, 0 for all] [SEED=1] [JOBS=n]
+mutate-model: setup-python ## mutants of the reference model against its tests, resuming where it stopped: [MODULES="page_table fixed_point"] [SAMPLE=100, 0 for all] [SEED=1] [FRESH=1] [JOBS=n]
 	@$(PY) -m sim.mutate_model $(if $(MODULES),--modules $(MODULES)) $(call opt,SAMPLE,--sample) \
-	  $(call opt,SEED,--seed) $(call opt,JOBS,--jobs)
+	  $(call opt,SEED,--seed) $(if $(filter-out 0,$(FRESH)),--fresh) $(call opt,JOBS,--jobs)
 
 bench: setup-all ## speed: pyuvm flow against a plain SystemVerilog testbench, model against RTL, start-up, cached build
 	@$(PY) -m sim.bench

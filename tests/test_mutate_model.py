@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import os
 from pathlib import Path
 
 import pytest
 
+from sim.mutate_model import __main__ as front
+from sim.mutate_model import child
 from sim.mutate_model.generate import Mutant, generate
 from sim.mutate_model.run import MutationError, Runner, Verdict
+from sim.mutate_model.store import Outcome, Store
 from sim.mutate_model.survivors import load_reasons, stale
-from sim.mutate_model.targets import TARGETS
+from sim.mutate_model.targets import TARGETS, Target
 
 ROOT = Path(__file__).parent.parent
 
@@ -28,7 +33,10 @@ class Counter:
             self.now -= 4
 '''
 TESTS = """
-from toy.counter import Counter
+from model.counter import Counter
+
+def test_start():
+    assert Counter(3).now == 0
 
 def test_count():
     c = Counter(3)
@@ -42,10 +50,13 @@ def test_count():
 
 @pytest.fixture
 def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    (tmp_path / "toy").mkdir()
-    (tmp_path / "toy" / "__init__.py").touch()
+    """A project of one module and its tests."""
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "__init__.py").touch()
+    (tmp_path / "model" / "counter.py").write_text(SOURCE)
     (tmp_path / "test_toy.py").write_text(TESTS)
     monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(child, "LIMIT_SECONDS", 1.0)
     return tmp_path
 
 
@@ -67,31 +78,97 @@ def test_operators_and_statements_are_changed_but_no_annotations() -> None:
     assert all(compile(mutant.text, "mutant", "exec") for mutant in made.values())
 
 
-def test_each_verdict(toy: Path) -> None:
+def test_each_verdict_with_the_test_that_came_to_it(toy: Path) -> None:
     made = changes()
-    wanted: dict[str, Verdict] = {
-        "self.now += 1 -> self.now += 2": "killed",
-        "self.limit = limit -> pass": "survived",
-        "self.now -= 4 -> pass": "timeout",
+    start, count = "test_toy.py::test_start", "test_toy.py::test_count"
+    wanted: dict[str, tuple[Verdict, str]] = {
+        "self.now = 0 -> self.now = 1": ("killed", start),
+        "self.now += 1 -> self.now += 2": ("killed", count),
+        "self.limit = limit -> pass": ("survived", ""),
+        "self.now -= 4 -> pass": ("timeout", count),
     }
-    runner = Runner(toy, ["test_toy.py"], "toy")
-    runner.baseline("counter", SOURCE)
-    runner.limit = 4.0
-    got: dict[str, Verdict] = {}
+    runner = Runner(toy, ["test_toy.py"])
+    assert toy / "test_toy.py" in runner.baseline("counter", SOURCE)
+    assert runner.seconds.keys() == {start, count}
+    runner.seconds[start] = 0.0  # the first to run
+    got: dict[str, tuple[Verdict, str]] = {}
 
-    def done(mutant: Mutant, verdict: Verdict) -> None:
-        got[mutant.key] = verdict
+    def done(mutant: Mutant, verdict: Verdict, test: str) -> None:
+        got[mutant.key] = verdict, test
 
-    runner.run([made[key] for key in wanted], 3, done)
-    # A busy machine may end the others by time, but never calls a killed one a survivor.
-    assert got["self.limit = limit -> pass"] in ("survived", "timeout")
-    assert got["self.now += 1 -> self.now += 2"] in ("killed", "timeout")
-    assert got["self.now -= 4 -> pass"] == "timeout"
+    runner.run([made[key] for key in wanted], 1, done)
+    assert got == wanted
+    assert (runner.kills[start], runner.kills[count]) == (1, 2)
 
 
 def test_tests_that_fail_unchanged_are_an_error(toy: Path) -> None:
     with pytest.raises(MutationError, match="before anything is changed"):
-        Runner(toy, ["test_toy.py"], "toy").baseline("counter", SOURCE.replace("+= 1", "+= 2"))
+        Runner(toy, ["test_toy.py"]).baseline("counter", SOURCE.replace("+= 1", "+= 2"))
+
+
+def test_an_interruption_leaves_no_process(toy: Path) -> None:
+    runner = Runner(toy, ["test_toy.py"])
+    runner.baseline("counter", SOURCE)
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        runner.run(list(changes().values()), 3, interrupted)
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+
+
+def test_a_run_goes_on_where_it_was_interrupted(toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = SOURCE.replace("while", "if")  # a loop without end takes its time
+    (toy / "model" / "counter.py").write_text(source)
+    total = len(generate("counter", source))
+    state, out = toy / "build" / "state.jsonl", toy / "build" / "result.json"
+    explained = {"self.limit = limit -> pass": "Nobody reads it."}
+    asked: list[int] = []
+    run = Runner.run
+
+    def counted(runner: Runner, mutants: list[Mutant], *rest: object) -> None:
+        asked.append(len(mutants))
+        run(runner, mutants, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Runner, "run", counted)
+    monkeypatch.setattr(front, "ROOT", toy)
+    monkeypatch.setattr(front, "STATE", state)
+    monkeypatch.setattr(front, "OUT", out)
+    target = Target("counter", ("test_toy.py",), strict=True)
+    monkeypatch.setattr(front, "TARGETS", (target,))
+    monkeypatch.setattr(front, "load_reasons", lambda: {"counter": explained})
+    assert front.main(["--jobs", "1"]) == 1  # others survive, unexplained
+    (module,) = json.loads(out.read_text())["modules"]
+    assert module["run"] == module["generated"] == total
+    alive = {survivor.pop("description"): survivor for survivor in module["survivors"]}
+    assert alive["self.limit = limit -> pass"] == {
+        "file": "model/counter.py",
+        "line": 7,
+        "operator": "DropStatement",
+        "reason": "Nobody reads it.",
+    }
+    lines = state.read_text().splitlines()
+    state.write_text("\n".join(lines[:-2]) + "\n" + lines[-2][:20])  # cut off in the middle
+    monkeypatch.setattr(
+        front, "load_reasons", lambda: {"counter": dict.fromkeys(alive, "so it is")}
+    )
+    assert front.main(["--jobs", "1"]) == 0
+    (toy / "test_toy.py").write_text(TESTS + "    assert c.limit == 3\n")
+    assert front.main(["--jobs", "1"]) == 1  # a reason is no longer true
+    assert asked == [total, 2, total]
+    assert json.loads(out.read_text())["modules"][0]["stale_reasons"] == [
+        "counter: said to be equivalent, but killed: self.limit = limit -> pass"
+    ]
+
+
+def test_the_store_keeps_what_was_added(tmp_path: Path) -> None:
+    outcome = Outcome("key", "model/a.py:1: a -> b", "killed", "test_a")
+    Store(tmp_path / "state" / "file").add(outcome)
+    store = Store(tmp_path / "state" / "file")
+    store.load()
+    assert store.outcomes == {"key": outcome}
 
 
 def test_a_reason_must_be_given_and_be_true(tmp_path: Path) -> None:
@@ -113,8 +190,5 @@ def test_reasons_name_modules_that_are_judged() -> None:
 
 
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.module)
-def test_the_tests_of_each_module_exist(target: object) -> None:
-    for test in target.tests:  # type: ignore[attr-defined]
-        file, _, name = test.partition("::")
-        text = (ROOT / file).read_text()
-        assert not name or f"def {name}(" in text
+def test_the_module_and_the_tests_of_each_target_exist(target: Target) -> None:
+    assert all((ROOT / file).exists() for file in (f"model/{target.module}.py", *target.tests))

@@ -53,9 +53,20 @@ class Mutant:
     text: str
 
     @property
+    def file(self) -> str:
+        """The module's file, in the project's folder."""
+        return f"model/{self.module}.py"
+
+    @property
+    def where(self) -> str:
+        """File and line."""
+        return f"{self.file}:{self.line}"
+
+    @property
     def key(self) -> str:
-        """How a reason names it: without the line's number, which other changes move."""
-        return f"{self.old} -> {self.new}"
+        """How a reason names it: without the line's number or comment, which may change."""
+        old, new = (line.partition("  #")[0] for line in (self.old, self.new))
+        return f"{old} -> {new}"
 
 
 class DropStatement(Operator):  # type: ignore[misc]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 
 import pytest
@@ -190,3 +191,28 @@ def test_page_size_and_pool_are_at_least_one(size: int) -> None:
 
 def test_an_empty_range_is_no_rows_even_where_rows_are_released() -> None:
     assert filled().rows("a", 2, 2) == []
+
+
+class Datum:
+    """A row that can be watched."""
+
+
+def test_a_page_nobody_holds_keeps_no_row_alive() -> None:
+    table: PageTable[Datum] = PageTable(2, 2)
+    table.new("a")
+    row = Datum()
+    table.append("a", row)
+    table.fork("a", "b")
+    alive = weakref.ref(row)
+    del row
+    table.release("a")
+    assert alive() is not None
+    table.release("b")
+    assert alive() is None
+
+
+def test_a_row_that_is_not_in_its_page_is_an_error_and_no_value() -> None:
+    table = filled()
+    table._slots[table.table("a")[0]][1] = None  # no call does this
+    with pytest.raises(AssertionError, match="row 5 of request 'a'"):
+        table.rows("a", 4, 10)

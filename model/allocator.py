@@ -24,7 +24,6 @@ class FirstFit:
     def __init__(self, region: str, words: int) -> None:
         """`region` names the memory in error messages; `words` is its size."""
         self.region = region
-        self.words = words
         self.peak = 0  # highest address ever used, plus one
         self._holes: list[tuple[int, int]] = [(0, words)] if words else []  # (address, length)
         self._taken: dict[int, int] = {}

@@ -1,13 +1,20 @@
-"""The scratchpad allocator: never hands out a word twice, always joins what is free."""
+"""The allocator never hands out a word twice, and the compiler gives back what it asked for."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model.allocator import FirstFit, OutOfMemory
+from model.codegen import compile_graph
 from model.errors import CompileError
+from model.evaluate import evaluate
+from model.graph import Graph, Node
+from model.scales import largest_values
 
 
 @settings(max_examples=200, deadline=None, derandomize=True)
@@ -48,9 +55,19 @@ def test_out_of_memory_says_asked_and_free() -> None:
     first = memory.alloc(40)
     memory.alloc(20)
     memory.release(first)
-    with pytest.raises(CompileError, match=r"asked for 50 words, 80 words are free.*hole 40"):
+    with pytest.raises(
+        CompileError, match=r"asked for 50 words, 80 words are free.*hole 40"
+    ) as caught:
         memory.alloc(50)
+    assert vars(caught.value) == {"region": "scratchpad", "asked": 50, "free": 80, "largest": 40}
     assert memory.peak == 60
+
+
+def test_a_memory_of_no_words_has_no_hole() -> None:
+    memory = FirstFit("scratchpad", 0)
+    assert (memory.holes, memory.free_words, memory.peak) == ([], 0, 0)
+    with pytest.raises(OutOfMemory, match=r"asked for 1 words, 0 words are free.*hole 0\)"):
+        memory.alloc(1)
 
 
 def test_misuse_is_an_error() -> None:
@@ -60,3 +77,26 @@ def test_misuse_is_an_error() -> None:
     memory.alloc(4)
     with pytest.raises(ValueError, match="address 2 is not allocated"):
         memory.release(2)
+
+
+STEPS: dict[str, Callable[[Graph, Node, Node], Node]] = {
+    "relu": lambda g, x, w: g.relu(x),
+    "matmul": lambda g, x, w: g.matmul(x, w),
+    "softmax": lambda g, x, w: g.softmax(g.matmul(x, w)),
+    "add": lambda g, x, w: g.add(x, w),
+}
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_a_longer_chain_takes_no_more_scratchpad(name: str) -> None:
+    def peak(steps: int, **options: bool) -> int:
+        g = Graph()
+        x = g.input("x", 4, 4)
+        for step in range(steps):
+            # Each weight another, packed, and of a scale that the sum does not have.
+            x = STEPS[name](g, x, g.weight(f"w{step}", np.eye(4) * 0.1, bits=4))
+        g.output("y", x)
+        ranges = largest_values(evaluate(g, {"x": np.ones((1, 4, 4))}))
+        return compile_graph(g, ranges, **options).spad_peak
+
+    assert peak(30) == peak(5) < peak(5, reuse=False) < peak(30, reuse=False)

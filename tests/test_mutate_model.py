@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from sim.mutate_model import __main__ as front
 from sim.mutate_model import child
 from sim.mutate_model.generate import Mutant, generate
-from sim.mutate_model.run import MutationError, Runner, Verdict
+from sim.mutate_model.run import MutationError, Runner, Verdict, verdict
 from sim.mutate_model.store import Outcome, Store
 from sim.mutate_model.survivors import load_reasons, stale
 from sim.mutate_model.targets import TARGETS, Target
@@ -93,8 +94,8 @@ def test_each_verdict_with_the_test_that_came_to_it(toy: Path) -> None:
     runner.seconds[start] = 0.0  # the first to run
     got: dict[str, tuple[Verdict, str]] = {}
 
-    def done(mutant: Mutant, verdict: Verdict, test: str) -> None:
-        got[mutant.key] = verdict, test
+    def done(mutant: Mutant, found: Verdict, test: str) -> None:
+        got[mutant.key] = found, test
 
     runner.run([made[key] for key in wanted], 1, done)
     assert got == wanted
@@ -104,6 +105,23 @@ def test_each_verdict_with_the_test_that_came_to_it(toy: Path) -> None:
 def test_tests_that_fail_unchanged_are_an_error(toy: Path) -> None:
     with pytest.raises(MutationError, match="before anything is changed"):
         Runner(toy, ["test_toy.py"]).baseline("counter", SOURCE.replace("+= 1", "+= 2"))
+
+
+@pytest.mark.parametrize(
+    ("status", "found"),
+    [
+        *((0, "survived"), (1, "killed"), (2, "killed")),
+        *((-signal.SIGSEGV, "killed"), (-signal.SIGXCPU, "timeout")),
+    ],
+)
+def test_what_the_end_of_a_process_says(status: int, found: str) -> None:
+    assert verdict(next(iter(changes().values())), status) == found
+
+
+@pytest.mark.parametrize("status", [3, 5, -signal.SIGTERM, -signal.SIGKILL])
+def test_an_end_from_outside_says_nothing(status: int) -> None:
+    with pytest.raises(MutationError, match=r"model/counter.py:\d+: "):
+        verdict(next(iter(changes().values())), status)
 
 
 def test_an_interruption_leaves_no_process(toy: Path) -> None:

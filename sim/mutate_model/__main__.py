@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import signal
 import time
 from pathlib import Path
 
@@ -119,4 +120,6 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
+    # However it is told to stop, it ends the processes that it started.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     run("mutate-model", main)

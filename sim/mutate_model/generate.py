@@ -158,6 +158,13 @@ def generate(module: str, source: str) -> list[Mutant]:
 def _mutant(module: str, operator: str, source: str, text: str) -> Mutant:
     before, after = source.splitlines(), text.splitlines()
     pairs = zip(before, after, strict=False)
-    index = next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(before), len(after)))
-    line = [lines[index].strip() if index < len(lines) else "" for lines in (before, after)]
-    return Mutant(module, operator, index + 1, line[0], line[1], text)
+    first = next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(before), len(after)))
+    # A decorator goes with the empty lines above it.
+    line, old = _first_filled(before, first)
+    return Mutant(module, operator, line, old, _first_filled(after, first)[1], text)
+
+
+def _first_filled(lines: list[str], index: int) -> tuple[int, str]:
+    """Number, from 1, and text of the first line from ``index`` on that is not empty."""
+    found = ((i + 1, line.strip()) for i, line in enumerate(lines) if i >= index and line.strip())
+    return next(found, (index + 1, ""))

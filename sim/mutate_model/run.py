@@ -29,6 +29,7 @@ Verdict = Literal["killed", "timeout", "survived"]
 
 # pytest's exit codes; 2 also when a test file does not import.
 PASSED, FAILED, INTERRUPTED, NOT_IMPORTED = 0, 1, 2, 5
+CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL)
 POLL_SECONDS = 0.02
 # Time limits count processor time (see Watch), which another program's load does not use up; only
 # a mutant that waits for ever would escape them.
@@ -136,6 +137,7 @@ class Runner:
         status = 3
         try:
             os.setsid()  # Ctrl-C is for the campaign, which then ends this one
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
             os.chdir(self.root)
             quiet = os.open(os.devnull, os.O_RDWR)
             for stream in (0, 1, 2):
@@ -192,10 +194,10 @@ def verdict(mutant: Mutant, status: int) -> Verdict:
         return "survived"
     if status == -signal.SIGXCPU:
         return "timeout"
-    # Below 0: a signal ended it, which is an end that every test would notice.
-    if status in (FAILED, INTERRUPTED) or status < 0:
+    # A crash is an end that every test would notice; other signals come from outside.
+    if status in (FAILED, INTERRUPTED) or -status in CRASHES:
         return "killed"
-    raise MutationError(f"pytest ends with {status} on {mutant.module}: {mutant.key}")
+    raise MutationError(f"pytest ends with {status} on {mutant.where}: {mutant.key}")
 
 
 def end(pid: int) -> None:

@@ -12,8 +12,9 @@ from scalar_ga2 import ScalarGa2
 from strategies import legal_instructions, raw_instructions
 
 from model import isa
-from model.isa import FaultCode, Instruction
+from model.isa import FaultCode, Instruction, Op
 from model.machine import Burst, Machine, Retire
+from model.operations import plan_word
 
 LATENCIES = st.lists(st.integers(1, 20), min_size=1, max_size=7)
 
@@ -209,6 +210,42 @@ def test_trace_sees_operands_before_the_instruction_runs() -> None:
     ]
 
 
+def test_operands_are_as_wide_as_their_unit_looks() -> None:
+    machine = Machine()
+    machine.spad[:4] = 0xFFFF01FE
+    seen = {}
+    for instr in (
+        isa.st(0, 0, 1),
+        isa.mm(8, 0, 0, 1, 1, 1),
+        isa.rq(0, 0, 1, 1, 1),
+        isa.sm(0, 0, 1),
+        isa.vadd(0, 0, 0, 1),
+        isa.amax(8, 0, 1),
+        isa.unpack(8, 0, 1),
+    ):
+        values = machine.operands(instr).values()
+        seen[Op(instr.op).name] = [(str(v.dtype), v.ravel().tolist()) for v in values]
+    byte, signed, word = ("int8", [-2]), ("int32", [-65026]), ("uint32", [0xFFFF01FE])
+    assert seen == {
+        **{"ST": [word], "MM": [byte, byte], "RQ": [signed], "SM": [byte]},
+        **{"VADD": [byte, byte], "AMAX": [signed], "UNPACK": [word]},
+    }
+    assert machine.operands(isa.halt()) == machine.operands(Instruction(9)) == {}
+
+
+def test_records_of_a_run_cannot_be_changed() -> None:
+    result = Machine().run(words_of(isa.ld(0, 0, 1)))
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        result.retires[0].busy = 0  # type: ignore[misc]
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        result.bursts[0].length = 0  # type: ignore[misc]
+
+
+def test_a_plan_has_no_busy_time_where_nothing_or_the_memory_decides() -> None:
+    for instr in (isa.halt(), Instruction(9), isa.ld(0, 0, 1)):
+        assert plan_word(isa.encode(instr)).busy == 0
+
+
 def test_operands_are_copies() -> None:
     machine = Machine()
     for instr in (isa.st(0, 0, 4), isa.rq(0, 0, 4, 1, 1), isa.unpack(8, 0, 4), isa.ld(0, 0, 4)):
@@ -231,8 +268,9 @@ def test_full_depth_reaches_the_last_word() -> None:
 
 def test_what_cannot_be_loaded_is_refused() -> None:
     machine = Machine(4)
-    with pytest.raises(ValueError, match="image"):
-        machine.run([], [0] * 5)
+    for image in ([0] * 5, [[0]], 0):
+        with pytest.raises(ValueError, match="image of shape"):
+            machine.run([], image)
     with pytest.raises(ValueError, match="65536 words"):
         machine.run([0] * 65536)
     with pytest.raises(isa.EncodingError):

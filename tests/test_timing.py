@@ -127,3 +127,13 @@ def test_requests_are_numbered_over_the_whole_run() -> None:
     assert asked == [0, 1, 2, 3, 4]
     assert [r.busy for r in result.retires] == [3 + 2 + 1, 9 + 2, 2 + 30 + 1]
     assert Machine().run(program, latency=[1, 2, 1, 9, 30]).counters == result.counters
+
+
+def test_without_a_latency_it_is_eight_cycles_from_the_first_request() -> None:
+    assert load_cycles(3) == busy_cycles(isa.ld(0, 0, 3)) == 3 + 8 + 1
+    varying = [2, 9, 9]
+    assert load_cycles(1, varying) == busy_cycles(isa.ld(0, 0, 1), varying) == 1 + 2 + 1
+
+
+def test_counters_start_at_zero() -> None:
+    assert Counters() == Counters(total=0, mm=0, dma=0, vec=0, n_inst=0)

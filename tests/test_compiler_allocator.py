@@ -100,3 +100,28 @@ def test_a_longer_chain_takes_no_more_scratchpad(name: str) -> None:
         return compile_graph(g, ranges, **options).spad_peak
 
     assert peak(30) == peak(5) < peak(5, reuse=False) < peak(30, reuse=False)
+
+
+def test_a_buffer_is_given_back_at_its_last_use() -> None:
+    g = Graph()
+    g.output("y", g.relu(g.relu(g.relu(g.input("x", 4, 4)))))
+    assert compile_graph(g, [1.0] * 5).spad_peak == 2 * 16  # what is read and what is written
+
+
+def copied(rows: int, cols: int) -> Graph:
+    g = Graph()
+    g.output("y", g.input("x", rows, cols))
+    return g
+
+
+def test_the_longest_tensor_of_an_instruction() -> None:
+    assert compile_graph(copied(63, 65), [1.0, 1.0]).spad_peak == 63 * 65 == 4095
+    with pytest.raises(CompileError, match="x: 4096 words, an instruction takes 4095"):
+        compile_graph(copied(64, 64), [1.0, 1.0])
+
+
+def test_a_scratchpad_larger_than_the_chip_has_is_found_out() -> None:
+    g = Graph()
+    g.output("y", g.relu(g.input("x", 50, 50)))
+    with pytest.raises(CompileError, match="which faults with"):
+        compile_graph(g, [1.0] * 3, spad_words=5000)

@@ -7,7 +7,10 @@ import dataclasses
 import numpy as np
 import pytest
 
+from model.codegen import compile_graph, packed_weight
+from model.errors import CompileError
 from model.graph import Graph, Node
+from model.isa import Op
 from model.scales import Scales, assign_scales, merge_ranges
 
 
@@ -61,6 +64,22 @@ def test_a_sum_raised_late_raises_the_sums_before_it() -> None:
     assert [scales.of[node.index] for node in (x, big, early, late)] == [1.0] * 4
 
 
+def test_a_sum_keeps_its_own_range_where_it_is_the_largest() -> None:
+    g = Graph()
+    x = g.input("x", 1, 3)
+    total = g.add(x, x)
+    assert scales_of(g, {x: 127.0, total: 254.0}).of == (1.0, 2.0)
+
+
+def test_scores_cannot_share_with_probabilities_that_come_later() -> None:
+    g = Graph()
+    x = g.input("x", 1, 3)
+    g.softmax(x)
+    g.concat_rows(x, g.softmax(g.input("y", 1, 3)))
+    with pytest.raises(CompileError, match="pinned to both"):
+        scales_of(g, {})
+
+
 @pytest.mark.parametrize(("reached", "notes"), [(7.9375, 0), (7.94, 1)])
 def test_a_pinned_group_that_saturates_is_told_once(reached: float, notes: int) -> None:
     g = Graph()
@@ -71,3 +90,22 @@ def test_a_pinned_group_that_saturates_is_told_once(reached: float, notes: int) 
     assert scales.of[:2] == (1 / 16, 1 / 16)
     assert len(scales.notes) == notes
     assert all(note.startswith("x: pinned") for note in scales.notes)
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ([1, -1, 2, 7, 0, 0, -7, 3], [0x390072F1]),
+        ([-9, 9], [0x79]),  # beyond its range a weight saturates, symmetrically
+        ([1] * 9, [0x11111111, 1]),
+    ],
+)
+def test_eight_packed_weights_fill_a_word(values: list[int], words: list[int]) -> None:
+    assert packed_weight(np.array([values], dtype=np.float64), 1.0).tolist() == words
+
+
+def test_probabilities_are_scaled_by_127_of_65536() -> None:
+    g = Graph()
+    g.output("p", g.softmax(g.input("x", 1, 3)))
+    (scaling,) = (i for i in compile_graph(g, [1.0] * 3).instructions if i.op == Op.RQ)
+    assert (scaling.d, scaling.e, scaling.relu) == (127 << 17, 33, 0)

@@ -25,7 +25,14 @@ TARGETS = (
     Target("paged_host", ("tests/test_paged_host.py",), strict=True),
     Target("fixed_point", ("tests/test_fixed_point.py",), strict=True),
     Target("allocator", ("tests/test_compiler_allocator.py", "tests/test_compiler.py")),
-    Target("codegen", ("tests/test_compiler.py", "tests/test_compiler_allocator.py")),
+    Target(
+        "codegen",
+        (
+            "tests/test_compiler.py",
+            "tests/test_compiler_allocator.py",
+            "tests/test_compiler_scales.py",
+        ),
+    ),
     Target("scales", ("tests/test_compiler_scales.py", "tests/test_compiler.py")),
     Target("machine", ("tests/test_machine.py",)),
     Target("operations", ("tests/test_machine.py",)),

@@ -28,11 +28,10 @@ class Placement:
         self._graph = graph
         self.fused: dict[int, int] = {}  # matmul -> the relu that its RQ also does
         self.copied: set[tuple[int, int]] = set()  # (concat, operand position) that need a copy
-        self.home: list[Home] = []
-        self.words: dict[int, int] = {}  # root -> buffer size
+        self.words = [_buffer_words(node) for node in graph.nodes]  # as a buffer of its own
         self.last_use: dict[int, int] = {}  # root -> index of the last node that touches it
         self._find_fused()
-        self._find_homes()
+        self.home = self._find_homes()
         self._find_lifetimes()
 
     def _find_fused(self) -> None:
@@ -41,7 +40,7 @@ class Placement:
             if source.kind is Kind.MATMUL and len(self._graph.consumers(source)) == 1:
                 self.fused[source.index] = relu.index
 
-    def _find_homes(self) -> None:
+    def _find_homes(self) -> list[Home]:
         inside: dict[int, Home] = {}
         for concat in self._graph.of_kind(Kind.CONCAT_ROWS):
             offset = 0
@@ -71,16 +70,12 @@ class Placement:
                     homes[index] = Home(base.root, base.offset + outer.offset)
             return homes[index]
 
-        self.home = [resolve(index) for index in range(len(self._graph.nodes))]
-        for node in self._graph.nodes:
-            if self.home[node.index].root == node.index:
-                self.words[node.index] = _buffer_words(node)
+        return [resolve(index) for index in range(len(self._graph.nodes))]
 
     def _find_lifetimes(self) -> None:
         for node in self._graph.nodes:
             for index in (node.index, *node.operands):
-                root = self.home[index].root
-                self.last_use[root] = max(node.index, self.last_use.get(root, 0))
+                self.last_use[self.home[index].root] = node.index
 
 
 def _can_move(node: Node) -> bool:

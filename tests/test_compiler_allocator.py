@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 
 import numpy as np
@@ -14,6 +15,8 @@ from model.codegen import compile_graph
 from model.errors import CompileError
 from model.evaluate import evaluate
 from model.graph import Graph, Node
+from model.isa import Op
+from model.placement import Home, Placement
 from model.scales import largest_values
 
 
@@ -106,6 +109,34 @@ def test_a_buffer_is_given_back_at_its_last_use() -> None:
     g = Graph()
     g.output("y", g.relu(g.relu(g.relu(g.input("x", 4, 4)))))
     assert compile_graph(g, [1.0] * 5).spad_peak == 2 * 16  # what is read and what is written
+
+
+@pytest.mark.parametrize(
+    ("cols", "bits", "words"), [(3, 8, 3), (8, 8, 8), (3, 4, 8 + 1), (8, 4, 8 + 1), (9, 4, 16 + 2)]
+)
+def test_a_packed_weight_takes_whole_groups_of_eight_and_any_other_its_words(
+    cols: int, bits: int, words: int
+) -> None:
+    g = Graph()
+    g.output("y", g.weight("w", np.ones((1, cols)), bits=bits))
+    assert compile_graph(g, [1.0] * 2).spad_peak == words
+
+
+def test_a_weight_that_is_not_packed_is_loaded_into_its_place() -> None:
+    g = Graph()
+    g.output("y", g.concat_rows(g.weight("w", np.ones((1, 3))), g.input("x", 1, 3)))
+    instructions = compile_graph(g, [1.0] * 4).instructions
+    assert [Op(i.op).name for i in instructions] == ["LD", "LD", "ST", "HALT"]
+
+
+def test_a_tensor_in_another_one_has_its_home_there() -> None:
+    g = Graph()
+    x = g.input("x", 2, 3)
+    g.slice_rows(g.concat_rows(g.input("y", 1, 3), x), 1, 2)
+    home = Placement(g).home
+    assert home == [Home(2, 3), Home(2, 0), Home(2, 0), Home(2, 3)]
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        home[0].offset = 0  # type: ignore[misc]
 
 
 def copied(rows: int, cols: int) -> Graph:

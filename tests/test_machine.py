@@ -219,7 +219,7 @@ def test_operands_are_as_wide_as_their_unit_looks() -> None:
         isa.mm(8, 0, 0, 1, 1, 1),
         isa.rq(0, 0, 1, 1, 1),
         isa.sm(0, 0, 1),
-        isa.vadd(0, 0, 0, 1),
+        isa.vadd(0, 0, 3, 1),
         isa.amax(8, 0, 1),
         isa.unpack(8, 0, 1),
     ):
@@ -241,9 +241,19 @@ def test_records_of_a_run_cannot_be_changed() -> None:
         result.bursts[0].length = 0  # type: ignore[misc]
 
 
+def test_plans_are_shared_and_so_cannot_be_changed() -> None:
+    plan = plan_word(isa.encode(isa.mm(0, 0, 0, 1, 1, 1)))
+    assert plan_word(isa.encode(plan.instr)) is plan
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        plan.busy = 0  # type: ignore[misc]
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        plan.matrix.a = plan.matrix.b  # type: ignore[misc, union-attr]
+
+
 def test_a_plan_has_no_busy_time_where_nothing_or_the_memory_decides() -> None:
     for instr in (isa.halt(), Instruction(9), isa.ld(0, 0, 1)):
-        assert plan_word(isa.encode(instr)).busy == 0
+        plan = plan_word(isa.encode(instr))
+        assert (plan.busy, plan.matrix, plan.compute) == (0, None, None)
 
 
 def test_operands_are_copies() -> None:
@@ -259,6 +269,10 @@ def test_operands_are_copies() -> None:
 def test_depth_must_be_addressable(depth: int) -> None:
     with pytest.raises(ValueError, match=f"depth {depth} "):
         Machine(depth)
+
+
+def test_without_a_depth_the_memory_has_8192_words() -> None:
+    assert Machine().run([]).ext.size == Machine().ext.size == 8192
 
 
 def test_full_depth_reaches_the_last_word() -> None:

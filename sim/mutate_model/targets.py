@@ -20,20 +20,20 @@ class Target:
     strict: bool = False
 
 
+_COMPILER = (
+    "tests/test_compiler_scales.py",
+    "tests/test_compiler_allocator.py",
+    "tests/test_compiler.py",
+)
+
 TARGETS = (
     Target("page_table", ("tests/test_page_table.py",), strict=True),
     Target("paged_host", ("tests/test_paged_host.py",), strict=True),
     Target("fixed_point", ("tests/test_fixed_point.py",), strict=True),
-    Target("allocator", ("tests/test_compiler_allocator.py", "tests/test_compiler.py")),
-    Target(
-        "codegen",
-        (
-            "tests/test_compiler.py",
-            "tests/test_compiler_allocator.py",
-            "tests/test_compiler_scales.py",
-        ),
-    ),
-    Target("scales", ("tests/test_compiler_scales.py", "tests/test_compiler.py")),
+    Target("allocator", _COMPILER),
+    Target("placement", _COMPILER),
+    Target("codegen", _COMPILER),
+    Target("scales", _COMPILER),
     Target("machine", ("tests/test_machine.py",)),
     Target("operations", ("tests/test_machine.py",)),
     Target("timing", ("tests/test_timing.py", "tests/test_machine.py")),

@@ -17,7 +17,6 @@ module ga2_fault_checker (
     output wire [ 3:0] code
 );
 
-  wire is_ext = op == ga2_pkg::OpLd || op == ga2_pkg::OpSt;
   wire is_mm = op == ga2_pkg::OpMm;
   wire is_vadd = op == ga2_pkg::OpVadd;
   wire is_amax = op == ga2_pkg::OpAmax;
@@ -30,7 +29,7 @@ module ga2_fault_checker (
   wire [18:0] len_a = is_amax ? 19'd1 : is_unpack ? {len, 3'b000} : {3'b000, len};
 
   wire bad_opcode = op > ga2_pkg::OpUnpack;
-  wire bad_length = !is_mm && op != ga2_pkg::OpHalt
+  wire bad_length = !is_mm
       && (len == '0 || (is_unpack ? len_a : {3'b000, len}) > 19'd4095);
   wire bad_shape = is_mm
       && (f == '0 || f > 8'd4 || h == '0 || h > 8'd4 || g == '0 || g > 8'd64);
@@ -41,7 +40,8 @@ module ga2_fault_checker (
   wire [16:0] end_c = 17'(c) + 17'(len);
 
   wire mm_base_out = |a[15:12] || |b[15:12] || |c[15:12];
-  wire region_out = end_a > 20'd4096 || (is_ext && end_b > 17'h10000)
+  // No second region may leave the external memory, a scratchpad's not even its 4,096 words.
+  wire region_out = end_a > 20'd4096 || end_b > 17'h10000
       || (has_src_b && end_b > 17'd4096) || (is_vadd && end_c > 17'd4096);
   wire bad_address = is_mm ? mm_base_out : region_out;
 

@@ -26,7 +26,7 @@ module ga2_vadd (
   logic [11:0] other_q;  // the next address in the source that is not being read
   logic [12:0] left_q;  // reads not yet made, the one on the port included
   logic data_q;  // a word arrives from the scratchpad in this cycle
-  logic second_q;  // and it is the second operand
+  logic second_q;  // it is the second operand
   logic [7:0] first_q;
   logic signed [8:0] sum_q;
   logic signed [7:0] clamped;
@@ -70,7 +70,7 @@ module ga2_vadd (
           if (second_q) sum_q <= {first_q[7], first_q} + {rdata[7], rdata};
           else first_q <= rdata;
         end
-        we_q <= data_q && second_q;
+        we_q <= second_q;
         if (we_q) waddr_q <= waddr_q + 12'd1;
       end
     end

@@ -39,9 +39,7 @@ def section(sources: Sources) -> Section:
     data = sources.campaign()
     mutants = data.get("mutants") if data else None
     if not data or not isinstance(mutants, list) or not mutants:
-        return missing(
-            ID, TITLE, LEAD, "No mutation campaign has ended yet.", "make mutate"
-        )
+        return missing(ID, TITLE, LEAD, "No mutation campaign has ended yet.", "make mutate")
     statuses = Counter(str(mutant["status"]) for mutant in mutants)
     # A fault that changes nothing cannot be found: it counts for neither side.
     relevant = len(mutants) - statuses[PROVEN]

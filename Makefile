@@ -125,7 +125,7 @@ regress-rerun: setup-all ## one job of a regression again, same seed, with waves
 test-slurm: setup-all ## the smoke suite on a private Slurm, with a worker killed in the middle
 	@$(PY) -m sim.slurm $(call opt,SUITE,--suite)
 
-bench-regress: setup-all ## cost of the engine: 10,000 empty jobs, against a shell loop, two cores against one
+bench-regress: setup-all ## cost of the engine: 10,000 empty jobs, against a shell loop, two cores against one, Ctrl-C
 	@$(PY) -m sim.regress.bench $(call opt,SUITE,--suite) $(call opt,PARTS,--parts)
 
 ##@ Report

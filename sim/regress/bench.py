@@ -2,7 +2,8 @@
 
     noop       10,000 jobs that do nothing: the cost of a job in scheduler and engine
     overhead   a suite by the engine, and the same jobs by a bare shell loop (xargs -P)
-    scaling    a suite's Verilator jobs one at a time, and two at a time
+    scaling    some of a suite's Verilator jobs one at a time, and two at a time
+    stop       Ctrl-C amid a suite, until its last process is gone and its reports are written
 
 Every figure comes from one run on this machine. On a busy one only CPU times mean anything.
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -26,9 +28,11 @@ from sim.regress.__main__ import FILE
 from sim.regress.progress import Progress
 from sim.regress.spec import JobRecord, JobSpec
 from sim.regress.worker import ROOT, command, environment
+from sim.report.write import make_report
 
 RESULT = ROOT / "build" / "results" / "bench-regress.json"
-PARTS = ("noop", "overhead", "scaling")
+PARTS = ("noop", "overhead", "scaling", "stop")
+SCALING_JOBS = 16
 
 
 def timed(action: Callable[[], Any]) -> float:
@@ -81,13 +85,23 @@ def run_noop(count: int, slots: int, folder: Path) -> dict[str, float]:
     }
 
 
-def by_engine(file: Path, suite: str, slots: int, base: Path) -> float:
-    """Run a suite as `make regress` does, in a fresh folder; return its seconds, all included."""
+def start_engine(file: Path, suite: str, slots: int, base: Path) -> subprocess.Popen[bytes]:
+    """Start a suite as `make regress` does, in a fresh folder."""
     argv = [sys.executable, "-m", "sim.regress", "--file", file, "--suite", suite]
     options = ["--jobs", slots, "--base", base]
     words = [str(word) for word in (*argv, *options)]
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    return timed(lambda: subprocess.run(words, env=env, stdout=subprocess.DEVNULL, check=True))
+    return subprocess.Popen(words, env=env, stdout=subprocess.DEVNULL)
+
+
+def by_engine(file: Path, suite: str, slots: int, base: Path) -> float:
+    """Run a suite as `make regress` does; return its seconds, all included."""
+
+    def run() -> None:
+        if code := start_engine(file, suite, slots, base).wait():
+            raise RuntimeError(f"the regression ended with {code}: see {base}")
+
+    return timed(run)
 
 
 def by_shell(jobs: Sequence[JobSpec], slots: int, base: Path) -> float:
@@ -133,6 +147,7 @@ def run_scaling(file: Path, suite: str, base: Path) -> dict[str, Any]:
     """Run the Verilator jobs of a suite with one and with two at a time."""
     jobs = config.expand(config.load(file), suite, 1)
     wanted = [job for job in jobs if job.simulator == "verilator" and job.kind != "command"]
+    wanted = wanted[:: -(-len(wanted) // SCALING_JOBS)]
     seconds = {}
     for slots in (1, 2):
         folder = base / f"slots-{slots}"
@@ -169,6 +184,26 @@ def run_scaling(file: Path, suite: str, base: Path) -> dict[str, Any]:
     }
 
 
+def run_stop(file: Path, suite: str, slots: int, base: Path) -> dict[str, Any]:
+    """Interrupt a suite when some jobs are done and others run."""
+    process = start_engine(file, suite, slots, base)
+    results = base / "latest" / store.RESULTS
+    while not (results.exists() and results.read_bytes().count(b"\n") >= 2 * slots):
+        if process.poll() is not None:
+            raise RuntimeError(f"the regression ended before it could be interrupted: see {base}")
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    stopped = timed(process.wait)
+    state = json.loads((base / "latest" / store.SUMMARY).read_text())["state"]
+    if state != "interrupted":
+        raise RuntimeError(f"the regression is {state}, not interrupted: see {base}")
+    return {
+        "suite": suite,
+        "stop_seconds": round(stopped, 3),
+        "report_seconds": round(timed(make_report), 3),
+    }
+
+
 def main() -> int:
     """Measure what was asked for, print it, and write it to `build/results`."""
     parser = Parser(prog="bench-regress", description=__doc__)
@@ -196,6 +231,8 @@ def main() -> int:
         if "scaling" in parts:
             (base / "scaling").mkdir()
             result["scaling"] = run_scaling(args.file, args.suite, base / "scaling")
+        if "stop" in parts:
+            result["stop"] = run_stop(args.file, args.suite, args.jobs, base / "stop")
     finally:
         shutil.rmtree(base, ignore_errors=True)
     before = json.loads(RESULT.read_text()) if RESULT.exists() else {}

@@ -123,11 +123,14 @@ def test_the_rtl_gives_a_thousand_mutants_of_every_file_and_kind(plan):
     assert all(m.line >= 1 and m.description for m in plan.mutants.values())
 
 
-def test_the_named_faults_fit_the_rtl(plan):
+def test_the_named_faults_fit_the_rtl_and_compile(plan):
     named = [mutant.name for mutant in plan.mutants.values() if mutant.name]
     assert len(named) >= 40
     assert set(named) == {classic.name for classic in CLASSICS}
-    assert all(m.schema for m in plan.mutants.values() if m.name)
+    for number, mutant in plan.mutants.items():
+        if mutant.name:
+            assert mutant.schema, mutant.name
+            assert errors_of(plan.mutated(number)) == [], mutant.name
 
 
 def test_a_named_fault_that_does_not_fit_says_so():

@@ -68,7 +68,7 @@ def run_apart(texts: Mapping[str, str], order: Sequence[str], items: Sequence[Pr
         try:
             made = build(sim, rtl=folder)
         except BuildError as error:
-            return ApartVerdict(True, ("build",), message=str(error).splitlines()[-1])
+            return _not_compiled(error)
         results: list[ProgramResult] = []
 
         def take(result: ProgramResult) -> None:
@@ -106,7 +106,7 @@ def run_units(texts: Mapping[str, str], order: Sequence[str], changed: str) -> A
         try:
             made = build_units("icarus", folder)
         except BuildError as error:
-            return ApartVerdict(True, ("build",), message=str(error).splitlines()[-1])
+            return _not_compiled(error)
         try:
             for unit in sorted(unit_names(), key=lambda unit: unit not in changed):
                 outcome = run_unit("icarus", unit, rtl=folder)
@@ -121,6 +121,11 @@ def run_units(texts: Mapping[str, str], order: Sequence[str], changed: str) -> A
         finally:
             shutil.rmtree(made.folder, ignore_errors=True)
     return ApartVerdict(False, seconds=round(time.monotonic() - began, 2))
+
+
+def _not_compiled(error: BuildError) -> ApartVerdict:
+    """Say that a mutant is none: no test has found it."""
+    return ApartVerdict(False, message=f"does not compile: {str(error).splitlines()[-1]}")
 
 
 @contextmanager

@@ -27,7 +27,7 @@ class Classic:
 TOP, SEQ, COUNT = "ga2.sv", "ga2_sequencer.sv", "ga2_counters.sv"
 MATMUL, SOFTMAX, AMAX, VADD = "ga2_matmul.sv", "ga2_softmax.sv", "ga2_amax.sv", "ga2_vadd.sv"
 RQ, ARITH, UNPACK = "ga2_requant.sv", "ga2_requantizer.sv", "ga2_unpack.sv"
-STORE, LOAD = "ga2_store.sv", "ga2_load.sv"
+STORE, LOAD, MAC_ROW = "ga2_store.sv", "ga2_load.sv", "ga2_mac_row.sv"
 
 
 def _one(name: str, about: str, file: str, old: str, new: str, near: str = "") -> Classic:
@@ -164,7 +164,7 @@ _SOFTMAX = (
 _MATRIX = (
     _one("stream-short", "the stream is a cycle short", MATMUL, "7'd2", "7'd3", "- 7'd2"),
     _one("stream-long", "the stream is a cycle long", MATMUL, "7'd2", "7'd1", "- 7'd2"),
-    _one("array-not-cleared", "the array is not cleared", MATMUL, "first", "1'b0", ".first"),
+    _one("array-not-cleared", "the array is not cleared", MAC_ROW, "first", "1'b0", "if (first)"),
     Classic("result-transposed", "the result is read column by column", (
         Patch(MATMUL, "outer_q", "inner_q[1:0]", ".read_row(outer_q)"),
         Patch(MATMUL, "inner_q[1:0]", "outer_q", ".read_col(inner_q[1:0])"),

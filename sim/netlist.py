@@ -27,13 +27,16 @@ MACRO = "ga2_scratchpad"  # generic only
 CELLS = "cells.v"  # ice40: the models without their power-up value of 0
 POWER_UP = "`define SB_DFF_INIT initial Q = 0;"
 
-# Generic gates are optimized across units (unit by unit, ABC does not end); the iCE40 netlist keeps
-# them, to be counted. splitnets: a vector whose bits feed each other is a loop to Verilator.
+# ABC as Yosys calls it, but for "&fraig -x", which does not end on the multipliers.
+ABC = "+strash;scorr;dc2;dretime;strash;&get,-n;&dch,-f;&nf;&put"
+
+# splitnets: a vector whose bits feed each other is a loop to Verilator.
 _SYNTHESIS = {
     "generic": (
         f"blackbox {MACRO}",
-        "synth -flatten -top ga2",
-        "delete */t:$scopeinfo",
+        "synth -noabc -top ga2",
+        f"abc -script {ABC}",
+        "opt -fast",
         "splitnets",
     ),
     "ice40": ("synth_ice40 -noflatten -top ga2 -run begin:check",),

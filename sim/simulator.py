@@ -191,26 +191,33 @@ def follow(
     """Read results while the simulator writes them, until it ends."""
     lines = _Lines(run.folder / RESULTS_FILE)
     running = True
-    while running:
-        try:
-            process.wait(POLL_SECONDS)
-            running = False
-        except subprocess.TimeoutExpired:
-            if time.monotonic() > deadline:
-                end(process)
-                run.error = "timed out"
+    try:
+        while running:
+            try:
+                process.wait(POLL_SECONDS)
                 running = False
-        except BaseException:
+            except subprocess.TimeoutExpired:
+                if time.monotonic() > deadline:
+                    run.error = "timed out"
+                    running = False
+            for line in lines.new():
+                take(run, line, on_result)
+    finally:
+        if process.poll() is None:
             end(process)
-            raise
-        for line in lines.new():
-            take(run, line, on_result)
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
     """End a simulation with everything make started."""
     os.killpg(process.pid, 9)
     process.wait()
+    # What make started may outlive it by a moment, and holds files in folders that go next.
+    for _ in range(100):
+        try:
+            os.killpg(process.pid, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.01)
 
 
 def take(run: JobResult, line: str, on_result: OnResult | None) -> None:

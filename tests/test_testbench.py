@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 from sabotage import SABOTAGES, WRONG_ADDRESS, number, plant
 
@@ -221,3 +222,13 @@ def test_waves_are_written_where_asked(tmp_path: Path) -> None:
     run = simulate("icarus", Job(items=[make_item("w")]), waves=tmp_path / "deep" / "w.any")
     assert run.waves == tmp_path / "deep" / "w.fst"
     assert run.waves.stat().st_size > 1000
+
+
+def test_a_simulation_that_nobody_follows_any_more_is_ended(tmp_path: Path) -> None:
+    def give_up(result: ProgramResult) -> None:
+        raise RuntimeError(f"enough after {result.name}")
+
+    items = [make_item(str(n)) for n in range(200)]
+    with pytest.raises(RuntimeError, match="enough after 0"):
+        simulate("icarus", Job(items=items), folder=tmp_path / "job", on_result=give_up)
+    assert psutil.Process().children(recursive=True) == []

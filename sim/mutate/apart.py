@@ -132,10 +132,7 @@ def _not_compiled(error: BuildError) -> ApartVerdict:
 def _design_folder(texts: Mapping[str, str], order: Sequence[str]) -> Iterator[Path]:
     """Give a mutated design a folder for as long as it is needed."""
     BUILD.mkdir(exist_ok=True)
-    # A simulation that was ended may still close its files while the folder goes.
-    with tempfile.TemporaryDirectory(
-        prefix=".mutant-", dir=BUILD, ignore_cleanup_errors=True
-    ) as name:
+    with tempfile.TemporaryDirectory(prefix=".mutant-", dir=BUILD) as name:
         folder = Path(name)
         for file, text in texts.items():
             (folder / file).write_text(text, encoding="latin-1")

@@ -75,7 +75,7 @@ BUGS = (
         "MM",
         "typical",
         "ga2_matmul.sv",
-        "{{wave_q[5:0], {}}}",
+        "{{first ? 6'd0 : wave_q[5:0], {}}}",
         "t_q < k",
         "t_q < (k == 7'd5 ? 7'd4 : k)",
     ),

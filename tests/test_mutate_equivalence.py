@@ -37,7 +37,7 @@ endmodule
 
 def prove(text: str, old: str, new: str):
     assert text.count(old) == 1
-    return Prover({"block.sv": text}).prove({"block.sv": text.replace(old, new)})
+    return Prover({"block.sv": text}, limit=4.0).prove({"block.sv": text.replace(old, new)})
 
 
 def test_rewritten_logic_is_equal():
@@ -60,7 +60,7 @@ def test_rewritten_logic_is_equal():
 def test_different_logic_is_not_proven(old, new):
     if old.startswith("default"):
         new = "default: if (x == 8'd77) state_q"
-    proof, tried = Prover(TEXTS).prove(with_change(old, new))
+    proof, tried = Prover(TEXTS, limit=10.0).prove(with_change(old, new))
     assert proof is None
     assert tried
 

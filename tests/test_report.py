@@ -77,12 +77,7 @@ def test_each_part_shows_its_figures(full):
 @pytest.mark.parametrize(
     "command",
     [
-        *(
-            "make regress",
-            "make test directed random regress",
-            "make cov",
-            ".venv/bin/python -m sim.mutate",
-        ),
+        *("make regress", "make test directed random regress", "make cov", "make mutate"),
         "make formal",
         *("make", "make && make studies", "make studies", "make bench bench-regress"),
         "make trace PROGRAM=examples/attention.asm EXT=examples/attention.hex",

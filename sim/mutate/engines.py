@@ -2,7 +2,7 @@
 
 The folder holds ``gold/`` and ``gate/`` with the sources, and ``task.json`` (files, and seconds
 for each engine). The designs are read once; each engine then works in a fork of the process, which
-can be ended when its time is over. The last line printed is the result as JSON.
+can be ended when its time is over. What each said goes to ``said.json``.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ DEPTH = 10
 
 BOUND = 6
 """Cycles in which a difference is looked for before the engines that take long."""
+
+SAID = "said.json"
 
 CUT = "cut"
 """The miter in which products are anything."""
@@ -191,7 +193,7 @@ def main(folder: str) -> None:
                 result[name] = limited(partial(write_aig, session, name), 4 * limit)
             if task["temporal"]:
                 result["temporal"] = limited(lambda: temporal(session), limit)
-    print(json.dumps(result), flush=True)
+    Path(SAID).write_text(json.dumps(result))
 
 
 if __name__ == "__main__":

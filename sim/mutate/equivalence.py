@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from sim.mutate.boundary import Hierarchy, masked_ports, without_cells
-from sim.mutate.engines import BOUND, CUT, DEPTH
+from sim.mutate.engines import BOUND, CUT, DEPTH, SAID
 from sim.mutate.yosys import portable, run_abc, run_module
 
 MEMORY = "ga2_scratchpad"
@@ -159,12 +159,13 @@ class _Attempt:
         task = {"files": list(self.prover.texts), "limit": limit, "temporal": not self.quick}
         (self.folder / "task.json").write_text(json.dumps(task))
         outcome = run_module("sim.mutate.engines", self.folder, 10 * limit)
-        lines = outcome.log.splitlines()
-        if not outcome.ok or not lines or not lines[-1].startswith("{"):
-            errors = [line for line in lines if "ERROR" in line or "Error" in line]
-            self._say("yosys", "; ".join(errors[-2:]) or "time limit")
+        answer = self.folder / SAID
+        if not outcome.ok or not answer.exists():
+            errors = [line for line in outcome.log.splitlines() if "error" in line.lower()]
+            died = "died" if outcome.finished else "time limit"
+            self._say("yosys", "; ".join(errors[-2:]) or died)
             return {}
-        said: dict[str, bool | None] = json.loads(lines[-1])
+        said: dict[str, bool | None] = json.loads(answer.read_text())
         return said
 
     def _abc(self, miter: str, limit: float) -> str | None:

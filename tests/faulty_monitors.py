@@ -49,7 +49,7 @@ class ChangesWhatItSaw(ControlMonitor):
         return self.changed(super().observe())
 
     def changed(self, seen: Observation) -> Observation:
-        raise NotImplementedError
+        return seen
 
 
 class MemoryOfTheLastProgram(ChangesWhatItSaw):
@@ -113,7 +113,7 @@ class ChangesBursts(BurstMonitor):
         self.ap.write = write
 
     def changed(self, burst: BurstItem) -> Iterable[BurstItem]:
-        raise NotImplementedError
+        return [burst]
 
 
 class DropsABurst(ChangesBursts):

@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
@@ -84,6 +85,15 @@ class Flows:
     tuned: Rates = field(default_factory=Rates)
     pyuvm: Rates = field(default_factory=Rates)
 
+    def figures(self) -> dict[str, Any]:
+        """Return rates and ratios as plain data."""
+        ratios = {
+            f"pyuvm_to_{name}_by_{by}": self.ratio(name, by)
+            for name in ("plain", "tuned")
+            for by in ("wall", "cpu")
+        }
+        return asdict(self) | ratios
+
     def ratio(self, to: str = "plain", by: str = "wall") -> float:
         """Best pyuvm round over best plain round: what disturbs a round only slows it down."""
         best: float = max(getattr(self.pyuvm, by)) / max(getattr(getattr(self, to), by))
@@ -131,7 +141,7 @@ def main() -> int:
     }
     report_targets(console, reached)
     figures = {
-        "flows": {sim: asdict(f) | _ratios(f) for sim, f in flows.items()},
+        "flows": {sim: each.figures() for sim, each in flows.items()},
         "model_cycles_per_second": model,
         "random_programs_per_second": {name: asdict(rate) for name, rate in drawn.items()},
         "startup_seconds": startup,
@@ -244,14 +254,6 @@ def report_flows(console: Console, sim: str, flows: Flows) -> None:
             row.append("" if name == "pyuvm" else f"{flows.ratio(name, by):.2f} x")
         rows.append(row)
     console.print(format_table(rows, "<>>>>") + "\n", soft_wrap=True)
-
-
-def _ratios(flows: Flows) -> dict[str, float]:
-    return {
-        f"pyuvm_to_{name}_by_{by}": flows.ratio(name, by)
-        for name in ("plain", "tuned")
-        for by in ("wall", "cpu")
-    }
 
 
 def report_targets(console: Console, reached: dict[str, float]) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from model.decode import compile_decode
+from sim.bench import Flows, Rates
 from sim.decode_exports import write_longest_trace
 from sim.decode_job import WindowOutcome
 from sim.ran import record
@@ -111,10 +112,13 @@ def studies(results: Path) -> None:
 
 def bench(results: Path) -> None:
     """Speeds of which one misses its target."""
-    flow = {"plain": [9e5, 1e6], "pyuvm": [1.1e6, 1e6], "ratio": 1.1}
+    plain, fast, slow = (Rates(list(r), list(r)) for r in ((9e5, 1e6), (1.1e6, 1e6), (8e5, 9e5)))
     target = {"target": 1.0, "measured": 1.1, "reached": True}
     data = {
-        "flows": {"verilator": flow, "icarus": {**flow, "ratio": 0.9}},
+        "flows": {
+            "verilator": Flows(plain, plain, fast).figures(),
+            "icarus": Flows(plain, plain, slow).figures(),
+        },
         "model_cycles_per_second": 1e7,
         "targets": {"verilator": target, "icarus": {**target, "measured": 0.9, "reached": False}},
     }

@@ -38,7 +38,7 @@ def section(sources: Sources) -> Section:
         blocks.append(Missing("The flow itself was not measured yet.", "make bench"))
     else:
         blocks += [rates_figure(bench), targets_table(bench["targets"])]
-        ratio = bench["flows"]["verilator"]["ratio"]
+        ratio = bench["flows"]["verilator"]["pyuvm_to_plain_by_wall"]
         figure, note = f"{ratio:.2f}x", "of the plain testbench's speed, Verilator"
         missed = [name for name, t in bench["targets"].items() if not t["reached"]]
         state = "warn" if missed else "good"
@@ -62,7 +62,7 @@ def rates_figure(bench: dict[str, Any]) -> Figure:
             ("pyuvm", "pyuvm flow", "var(--mm)"),
         ):
             names.append(f"{sim}<br>{title}")
-            rates.append(max(flow[key]))
+            rates.append(max(flow[key]["wall"]))
             colours.append(colour)
     names.append("model")
     rates.append(bench["model_cycles_per_second"])

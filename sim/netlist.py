@@ -100,17 +100,12 @@ def synthesize(target: str, rtl: Path = RTL) -> Netlist:
     """
     folder = _folder(target, rtl)
     with locked(f"netlist-{folder.name}"):
-        if not is_synthesized(target, rtl):
+        if not (folder / "cells.json").exists():
             _make(target, rtl, folder)
     units = _statistics(folder / "cells.json")
     kinds = {kind for own in units.values() for kind in own}
     cells = {kind: sum(own.get(kind, 0) for own in units.values()) for kind in sorted(kinds)}
     return Netlist(target, folder, cells, units)
-
-
-def is_synthesized(target: str, rtl: Path = RTL) -> bool:
-    """Tell whether the netlist of the design as it is lies ready."""
-    return (_folder(target, rtl) / "cells.json").exists()
 
 
 def _folder(target: str, rtl: Path) -> Path:

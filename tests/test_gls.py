@@ -17,7 +17,6 @@ from sim.netlist import (
     _instances,
     block_rams,
     flip_flops,
-    is_synthesized,
     logic,
     synthesize,
 )
@@ -95,8 +94,6 @@ def test_an_unknown_target_is_an_error():
 
 @pytest.fixture(scope="module")
 def generic() -> Netlist:
-    if not is_synthesized("generic"):
-        pytest.skip("no netlist of this design yet, a minute of work: make gls")
     return synthesize("generic")
 
 

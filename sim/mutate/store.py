@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -89,13 +90,7 @@ class Store:
 
     def load(self) -> None:
         """Read what still holds; a last line cut off by an interruption is ignored."""
-        if not self.path.exists():
-            return
-        for text in self.path.read_text(encoding="utf-8").splitlines():
-            try:
-                line = json.loads(text)
-            except json.JSONDecodeError:
-                continue
+        for line in read_lines(self.path):
             if self.context.accepts(line):
                 self.outcomes[line["key"]] = Outcome.from_json(line)
 
@@ -107,10 +102,7 @@ class Store:
             tried = dict.fromkeys((*before.tried, *outcome.tried))
             outcome = replace(outcome, survived=tuple(survived), tried=tuple(tried))
         self.outcomes[outcome.key] = outcome
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        line = {**outcome.as_json(), **asdict(self.context)}
-        with open(self.path, "a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
+        append_line(self.path, {**outcome.as_json(), **asdict(self.context)})
 
     def undecided(self, keys: Iterable[str]) -> list[str]:
         """Return the keys that are neither killed nor proven, in the given order."""
@@ -119,6 +111,22 @@ class Store:
             for key in keys
             if key not in self.outcomes or self.outcomes[key].status not in (KILLED, PROVEN)
         ]
+
+
+def read_lines(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the objects of a file of JSON lines, if there is one; one cut off is left out."""
+    if not path.exists():
+        return
+    for text in path.read_text(encoding="utf-8").splitlines():
+        with suppress(json.JSONDecodeError):
+            yield json.loads(text)
+
+
+def append_line(path: Path, fields: dict[str, Any]) -> None:
+    """Append an object to a file of JSON lines."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "a", encoding="utf-8") as file:
+        file.write(json.dumps(fields) + "\n")
 
 
 def digest_files(paths: Iterable[Path]) -> str:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from sim.mutate.store import digest_texts
+from sim.mutate.store import append_line, digest_texts, read_lines
 from sim.mutate_model.generate import Mutant
 from sim.mutate_model.run import Verdict
 
@@ -36,21 +35,13 @@ class Store:
 
     def load(self) -> None:
         """Read the file; a last line cut off by an interruption is ignored."""
-        if not self.path.exists():
-            return
-        for text in self.path.read_text(encoding="utf-8").splitlines():
-            try:
-                outcome = Outcome(**json.loads(text))
-            except json.JSONDecodeError:
-                continue
-            self.outcomes[outcome.key] = outcome
+        for line in read_lines(self.path):
+            self.outcomes[line["key"]] = Outcome(**line)
 
     def add(self, outcome: Outcome) -> None:
         """Remember an outcome."""
         self.outcomes[outcome.key] = outcome
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with open(self.path, "a", encoding="utf-8") as file:
-            file.write(json.dumps(asdict(outcome)) + "\n")
+        append_line(self.path, asdict(outcome))
 
 
 def key_of(context: str, mutant: Mutant) -> str:

@@ -10,9 +10,9 @@ ifeq ($(filter 1icarus 1verilator,$(words $(SIM))$(SIM)),)
 $(error SIM=$(SIM): choose icarus or verilator)
 endif
 
-# The tools of this project first: the virtual environment, sim/verilator, then what setup unpacked.
+# The tools of this project first: the virtual environment, sim/setup/verilator, then what setup unpacked.
 export VIRTUAL_ENV := $(abspath $(VENV))
-export PATH := $(VIRTUAL_ENV)/bin:$(CURDIR)/sim:$(PATH):$(CURDIR)/.tools/bin
+export PATH := $(VIRTUAL_ENV)/bin:$(CURDIR)/sim/setup:$(PATH):$(CURDIR)/.tools/bin
 unpacked := $(wildcard $(CURDIR)/.tools/root/usr)
 ifneq ($(unpacked),)
 export CPATH := $(unpacked)/include:$(firstword $(wildcard $(unpacked)/include/*-linux-*)):$(CPATH)
@@ -42,19 +42,19 @@ decode: setup ## windowed decode on the RTL (default): SIM=icarus|verilator WIND
 	@$(PY) -m sim.decode $(sim_opts) $(decode_opts)
 
 compare: setup-all ## the same in both simulators, which must agree on memory, counters and retire records
-	@$(PY) -m sim.compare $(call opt,LAT,--latency) $(decode_opts)
+	@$(PY) -m sim.decode.compare $(call opt,LAT,--latency) $(decode_opts)
 
 waves: WAVES := 1
 waves: decode ## the same with waves, into build/waves (also WAVES=1 with decode and run): STEPS=2 keeps them small
 
 run: setup ## one program on model and RTL: PROGRAM=file.asm|file.hex [EXT=image.hex] [SPAD=spad.hex] [OUT=final.hex] [DEPTH=8192] [LAT=8 | LATS=3,9,1] [PULSES=5,9] [RESET_AT=30 [LATE=1]] SIM=...
-	@$(PY) -m sim.run_program $(sim_opts) $(program_opts)
+	@$(PY) -m sim.programs.run $(sim_opts) $(program_opts)
 
 trace: setup ## instructions of a program on a time line, for Perfetto: PROGRAM=file.asm [EXT=image.hex] and more as for run; OUT=file.trace.json
-	@$(PY) -m sim.trace $(sim_opts) $(program_opts)
+	@$(PY) -m sim.programs.trace $(sim_opts) $(program_opts)
 
 disasm: setup-python ## print a program as assembly: PROGRAM=file.asm|file.hex
-	@$(PY) -m sim.disasm $(call opt,PROGRAM,--program)
+	@$(PY) -m sim.programs.disasm $(call opt,PROGRAM,--program)
 
 studies: setup-python ## page-table log, memory, prefix sharing, window accuracy, serving arithmetic
 	@$(PY) -m model.studies
@@ -62,27 +62,27 @@ studies: setup-python ## page-table log, memory, prefix sharing, window accuracy
 ##@ Verification
 .PHONY: random directed shrink powerup cov testplan
 random: setup ## random programs: SIM=... N=1000 SEED=1 PROFILE=typical|corner|long|matrix|faults|raw|all [JOBS=1] [ONLY=index | FIRST=0] [SHRINK=30]
-	@$(PY) -m sim.random_programs $(sim_opts) $(call opt,N,--count) $(call opt,SEED,--seed) \
+	@$(PY) -m sim.programs.random_programs $(sim_opts) $(call opt,N,--count) $(call opt,SEED,--seed) \
 	  $(call opt,PROFILE,--profile) $(call opt,FIRST,--first) $(call opt,ONLY,--only) \
 	  $(call opt,JOBS,--jobs) $(call opt,SHRINK,--shrink)
 
 directed: setup ## directed programs of every feature: SIM=... [NAME="softmax mm_*"] [QUICK=1] [LIST=1] [SHRINK=0]
-	@$(PY) -m sim.directed $(sim_opts) $(call opt,NAME,--name) $(if $(filter-out 0,$(QUICK)),--quick) \
+	@$(PY) -m sim.programs.directed $(sim_opts) $(call opt,NAME,--name) $(if $(filter-out 0,$(QUICK)),--quick) \
 	  $(if $(filter-out 0,$(LIST)),--list) $(call opt,SHRINK,--shrink)
 
 shrink: setup ## reduce a failing program of any run: FAILURE=build/jobs/<job>/failing/<n> SIM=... [SHRINK=30]
-	@$(PY) -m sim.shrink $(sim_opts) $(call opt,FAILURE,--failure) $(call opt,SHRINK,--seconds)
+	@$(PY) -m sim.programs.shrink $(sim_opts) $(call opt,FAILURE,--failure) $(call opt,SHRINK,--seconds)
 
 powerup: ## directed and random programs from two random initial states in Verilator: [N=100] [SEED=1]
 	@$(MAKE) -s setup SIM=verilator
-	@$(PY) -m sim.powerup --sim verilator $(call opt,RTL,--rtl) $(call opt,N,--count) $(call opt,SEED,--seed)
+	@$(PY) -m sim.programs.powerup --sim verilator $(call opt,RTL,--rtl) $(call opt,N,--count) $(call opt,SEED,--seed)
 
 cov: setup-all ## functional and code coverage of directed, random and decode programs, every hole named: [SIM=verilator|icarus] [N=programs of each profile] [SEED=1] [JOBS=n] [ALSO=folder of other runs]
 	@$(PY) -m sim.coverage $(if $(filter file,$(origin SIM)),,--sim $(SIM)) $(call opt,N,--programs) \
 	  $(call opt,SEED,--seed) $(call opt,JOBS,--jobs) $(call opt,ALSO,--also)
 
 testplan: setup-python ## features of the ISA, their tests with the last outcome, their coverage: [ALL=1] fails when a test did not run
-	@$(PY) -m sim.testplan $(if $(filter-out 0,$(ALL)),--all-ran)
+	@$(PY) -m sim.plan $(if $(filter-out 0,$(ALL)),--all-ran)
 
 ##@ Quality
 .PHONY: test lint bench
@@ -95,22 +95,22 @@ lint: setup-all ## only the static checks: ruff, mypy, Verilator and Icarus with
 
 .PHONY: mutate mutate-model
 mutate: setup-all ## seeded faults of the RTL against the tests, resuming where it stopped: [SAMPLE=n of each kind, 0 for all] [FRESH=1] [JOBS=n] [VERIFY=n]
-	@$(PY) -m sim.mutate $(call opt,SAMPLE,--sample) $(if $(filter-out 0,$(FRESH)),--fresh) \
+	@$(PY) -m sim.mutate.rtl $(call opt,SAMPLE,--sample) $(if $(filter-out 0,$(FRESH)),--fresh) \
 	  $(call opt,JOBS,--jobs) $(call opt,VERIFY,--verify)
 
 mutate-model: setup-python ## mutants of the reference model against its tests, resuming where it stopped: [MODULES="page_table fixed_point"] [SAMPLE=100, 0 for all] [SEED=1] [FRESH=1] [JOBS=n]
-	@$(PY) -m sim.mutate_model $(if $(MODULES),--modules $(MODULES)) $(call opt,SAMPLE,--sample) \
+	@$(PY) -m sim.mutate.model $(if $(MODULES),--modules $(MODULES)) $(call opt,SAMPLE,--sample) \
 	  $(call opt,SEED,--seed) $(if $(filter-out 0,$(FRESH)),--fresh) $(call opt,JOBS,--jobs)
 
 bench: setup-all ## speed: pyuvm flow against a plain SystemVerilog testbench, model against RTL, start-up, cached build
-	@$(PY) -m sim.bench
+	@$(PY) -m sim.speed
 
 .PHONY: formal gls
 formal: setup-python ## prove the RTL's properties, and refute each on a mutant: MODULES="divider load" MUTANTS=0
 	@$(PY) -m sim.formal $(call opt,MODULES,--modules) $(if $(filter 0,$(MUTANTS)),--no-mutants)
 
 gls: setup-all ## synthesize with Yosys, run decode and random programs on the netlists: TARGETS="generic ice40" SIMS="verilator icarus" STEPS=32 N=200
-	@$(PY) -m sim.gls $(call opt,TARGETS,--targets) $(call opt,SIMS,--sims) $(call opt,STEPS,--steps) \
+	@$(PY) -m sim.gates $(call opt,TARGETS,--targets) $(call opt,SIMS,--sims) $(call opt,STEPS,--steps) \
 	  $(call opt,N,--random) $(call opt,SEED,--seed)
 
 ##@ Regressions
@@ -123,7 +123,7 @@ regress-rerun: setup-all ## one job of a regression again, same seed, with waves
 	@$(PY) -m sim.regress.rerun $(call opt,RUN,--run) $(call opt,JOB,--job)
 
 test-slurm: setup-all ## the smoke suite on a private Slurm, with a worker killed in the middle
-	@$(PY) -m sim.slurm $(call opt,SUITE,--suite)
+	@$(PY) -m sim.regress.slurm $(call opt,SUITE,--suite)
 
 bench-regress: setup-all ## cost of the engine: 10,000 empty jobs, against a shell loop, two cores against one, Ctrl-C
 	@$(PY) -m sim.regress.bench $(call opt,SUITE,--suite) $(call opt,PARTS,--parts)
@@ -134,19 +134,19 @@ report: setup-python ## one HTML folder, build/report, of everything that has ru
 	@$(PY) -m sim.report $(call opt,OUT,--out)
 
 test-report: setup-all ## look at the report in a real Chromium (installed by apt when it is missing, as root)
-	@sim/setup.sh chromium
-	@$(PY) -m pytest $(PYTEST) tests/test_report.py
+	@sim/setup/setup.sh chromium
+	@$(PY) -m pytest $(PYTEST) tests/tools/test_report.py
 
 ##@ Upkeep
 .PHONY: setup setup-all setup-python clean distclean help
 setup: setup-python ## set up what SIM needs (every target does it by itself; PYTHON=python3.12 chooses)
-	@sim/setup.sh $(SIM)
+	@sim/setup/setup.sh $(SIM)
 
 setup-all: setup-python
-	@sim/setup.sh icarus verilator
+	@sim/setup/setup.sh icarus verilator
 
 setup-python:
-	@PYTHON='$(PYTHON)' VENV='$(VENV)' sim/setup.sh python
+	@PYTHON='$(PYTHON)' VENV='$(VENV)' sim/setup/setup.sh python
 
 clean: ## remove compiled simulations, results and caches
 	rm -rf build .mypy_cache .ruff_cache .pytest_cache .hypothesis

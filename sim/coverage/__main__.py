@@ -13,8 +13,6 @@ from pathlib import Path
 from rich.console import Console
 
 from model.errors import check_int
-from sim.builds import BUILD, SIMULATORS
-from sim.cli import Parser, UsageError, integer, run
 from sim.coverage import code, functional
 from sim.coverage.collect import CODE_SIMULATOR, Played, collect, data_files
 from sim.coverage.dat import CoverageDataError, read_all
@@ -27,8 +25,10 @@ from sim.coverage.exclusions import (
 from sim.coverage.html import write_html
 from sim.coverage.report import Report, print_report
 from sim.coverage.workloads import workloads
-from sim.results import RESULTS, shown, write_json
-from verif.job import COVERAGE_FILE
+from sim.engine.builds import BUILD, SIMULATORS
+from sim.shared.cli import Parser, UsageError, integer, run
+from sim.shared.results import RESULTS, shown, write_json
+from verif.items.job import COVERAGE_FILE
 from verif.plan import Plan, PlanError, load_plan
 
 FOLDER = BUILD / "cov"

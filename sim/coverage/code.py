@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sim.builds import RTL, rtl_sources
 from sim.coverage.dat import KINDS, Counts, CoverageDataError, Item, Kind
 from sim.coverage.exclusions import Exclusion, Sources, apply
+from sim.engine.builds import RTL, rtl_sources
 
 GOALS: Mapping[Kind, float] = {"line": 100.0, "branch": 100.0, "toggle": 98.0}
 """Percent that must be covered; expressions are reported only."""

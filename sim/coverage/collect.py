@@ -12,13 +12,13 @@ from pathlib import Path
 
 from rich.console import Console
 
-from sim.builds import Build, build
 from sim.coverage.workloads import Workload
-from sim.progress import ProgramProgress
-from sim.ran import record_programs
-from sim.simulator import OnResult, SimulationError, simulate
-from verif.job import COVERAGE_FILE
-from verif.result import ProgramResult
+from sim.engine.builds import Build, build
+from sim.engine.simulator import OnResult, SimulationError, simulate
+from sim.shared.progress import ProgramProgress
+from sim.shared.test_log import record_programs
+from verif.items.job import COVERAGE_FILE
+from verif.items.result import ProgramResult
 
 CODE_FILE = "coverage.dat"
 CODE_SIMULATOR = "verilator"

@@ -16,8 +16,8 @@ from typing import Any
 
 import yaml
 
-from sim.builds import ROOT
 from sim.coverage.dat import KINDS, Counts, Item
+from sim.engine.builds import ROOT
 
 EXCLUSIONS_FILE = ROOT / "verif" / "coverage_exclusions.yaml"
 

@@ -14,8 +14,8 @@ from sim.coverage.code import GOALS, CodeCoverage, Figure, grouped
 from sim.coverage.collect import Played
 from sim.coverage.dat import KINDS
 from sim.coverage.functional import FunctionalCoverage
-from sim.failures import print_failures
-from sim.table import format_table
+from sim.shared.failures import print_failures
+from sim.shared.table import format_table
 
 SHORT = {"line": "line", "branch": "branch", "expression": "expr.", "toggle": "toggle"}
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from model.decode import DecodeParams, run_decode
-from sim.decode_job import decode_job
-from verif.job import Job
+from model.decode.workload import DecodeParams, run_decode
+from sim.decode.job import decode_job
+from verif.items.job import Job
 from verif.stimulus.directed import REGISTRY
 from verif.stimulus.profiles import PROFILES
 

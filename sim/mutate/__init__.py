@@ -1,1 +1,1 @@
-"""Mutation campaign: seeded RTL faults, what kills them, and proofs for what nothing can kill."""
+"""Mutation of the RTL and of the reference model."""

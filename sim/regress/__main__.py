@@ -1,4 +1,4 @@
-"""`make regress`: run a suite of `sim/regress.yaml` here or on a farm.
+"""`make regress`: run a suite of `sim/regress/suites.yaml` here or on a farm.
 
 Exit codes: 0 all passed, 1 a job did not pass, 2 the command line or the file was wrong, 130 the
 regression was interrupted and can be resumed.
@@ -13,14 +13,14 @@ from pathlib import Path
 from sim.regress.worker import ROOT
 
 BASE = ROOT / "build" / "regress"
-FILE = ROOT / "sim" / "regress.yaml"
+FILE = ROOT / "sim" / "regress" / "suites.yaml"
 
 
 def write_report() -> None:
     """Write the HTML report of everything so far; no fault in it may hide how the jobs ended."""
     try:
         from sim.report.write import make_report
-        from sim.results import shown
+        from sim.shared.results import shown
 
         print(f"report: {shown(make_report())}")
     except KeyboardInterrupt:
@@ -31,12 +31,12 @@ def write_report() -> None:
 
 def main() -> int:
     """Read the command line, run, and return the exit code."""
-    from sim.cli import Parser, fail, integer
     from sim.regress import builds, session
     from sim.regress.clusters import KINDS, ClusterError
     from sim.regress.config import ConfigError
     from sim.regress.store import ResumeError
     from sim.regress.view import choose
+    from sim.shared.cli import Parser, fail, integer
 
     parser = Parser(prog="regress", description=__doc__)
     parser.add_argument("--suite", default="smoke")

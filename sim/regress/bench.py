@@ -22,13 +22,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from sim.cli import Parser, fail, integer
-from sim.regress import builds, clusters, config, engine, files, store
+from sim.regress import builds, clusters, config, engine, store
 from sim.regress.__main__ import FILE
 from sim.regress.progress import Progress
 from sim.regress.spec import JobRecord, JobSpec
 from sim.regress.worker import ROOT, command, environment
 from sim.report.write import make_report
+from sim.shared import files
+from sim.shared.cli import Parser, fail, integer
 
 RESULT = ROOT / "build" / "results" / "bench-regress.json"
 PARTS = ("noop", "overhead", "scaling", "stop")

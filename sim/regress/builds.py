@@ -7,10 +7,10 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from sim.builds import Build, BuildError, build
-from sim.regress import files
+from sim.engine.builds import Build, BuildError, build
 from sim.regress.spec import JobSpec
 from sim.regress.worker import BUILDS
+from sim.shared import files
 
 __all__ = ["BuildError", "build_all", "needed", "read_builds"]
 

@@ -1,4 +1,4 @@
-"""Read `sim/regress.yaml` and expand a suite into jobs.
+"""Read `sim/regress/suites.yaml` and expand a suite into jobs.
 
 A group is one workload or profile; its axes are lists, and the jobs of a group are the product
 of them: seed x simulator x lat x depth x window x page.

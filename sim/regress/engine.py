@@ -20,11 +20,11 @@ from typing import Any
 import psutil
 from distributed import as_completed
 
-from sim.regress import supervise
 from sim.regress.clusters import Cluster
 from sim.regress.progress import group_of
 from sim.regress.spec import CRASHED, LOST, Failure, JobRecord, JobSpec
 from sim.regress.worker import run_job, stop_children
+from sim.shared import process as supervise
 
 TICK_SECONDS = 0.1
 KEEP_SECONDS = 2.0

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sim.regress import files
 from sim.regress.buckets import Bucket
 from sim.regress.spec import PASSED, STATUSES, JobRecord, JobSpec
 from sim.regress.store import SUMMARY
 from sim.regress.worker import RECORD, ROOT
+from sim.shared import files
 
 COMPLETE = "complete"
 INTERRUPTED = "interrupted"

@@ -10,12 +10,12 @@ import sys
 import time
 from pathlib import Path
 
-from sim.regress import files
 from sim.regress.__main__ import BASE
 from sim.regress.spec import JobSpec, Outcome
 from sim.regress.store import ResumeError, read_plan
 from sim.regress.worker import ROOT, command
 from sim.regress.worker_job import OUTCOME
+from sim.shared import files
 
 
 def find(run: Path, job: str) -> JobSpec:
@@ -40,7 +40,7 @@ def rerun(spec: JobSpec, folder: Path, waves: bool) -> Outcome:
 
 def main() -> int:
     """Rerun the job, say how it went and where its waves are; 0 when it passed."""
-    from sim.cli import Parser, fail
+    from sim.shared.cli import Parser, fail
 
     parser = Parser(prog="regress-rerun", description=__doc__)
     parser.add_argument("--run", default="latest", help="name of the run folder")

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sim import ran
 from sim.regress import buckets as bucketing
 from sim.regress import clusters, config, engine, history, junit, report, store
 from sim.regress.progress import Progress, longest_first
 from sim.regress.spec import JobRecord, JobSpec
 from sim.regress.view import View, closing
+from sim.shared import test_log as ran
 
 HISTORY = "history.sqlite"
 PATIENCE_SECONDS = 30.0

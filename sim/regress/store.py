@@ -19,9 +19,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from sim.regress import files
 from sim.regress.spec import JobRecord, JobSpec
 from sim.regress.worker import RECORD
+from sim.shared import files
 
 PLAN = "run.json"
 RESULTS = "results.jsonl"

@@ -11,7 +11,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-from sim.regress import files, supervise
 from sim.regress.spec import (
     CRASHED,
     FAILED,
@@ -23,6 +22,8 @@ from sim.regress.spec import (
     Outcome,
 )
 from sim.regress.worker_job import OUTCOME
+from sim.shared import files
+from sim.shared import process as supervise
 
 ROOT = Path(__file__).resolve().parents[2]
 COVERAGE_FILE = "coverage.xml"  # functional coverage of a job, beside its record

@@ -12,9 +12,10 @@ import sys
 import traceback
 from pathlib import Path
 
-from sim.regress import files, kinds
+from sim.regress import kinds
 from sim.regress.spec import Failure, JobSpec, Outcome
-from sim.regress.supervise import hold_leash
+from sim.shared import files
+from sim.shared.process import hold_leash
 
 OUTCOME = "outcome.json"
 

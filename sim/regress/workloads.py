@@ -9,18 +9,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from model.decode import DecodeParams, run_decode
-from model.timing import DEFAULT_LATENCY
-from sim.builds import Build
-from sim.decode_job import decode_job
-from sim.ran import test_of
+from model.chip.timing import DEFAULT_LATENCY
+from model.decode.workload import DecodeParams, run_decode
+from sim.decode.job import decode_job
+from sim.engine.builds import Build
+from sim.engine.simulator import SimulationError, simulate
 from sim.regress.builds import read_builds
 from sim.regress.spec import Failure, JobSpec, Outcome
 from sim.regress.worker import BUILDS_VARIABLE
-from sim.simulator import SimulationError, simulate
-from verif.agents.control.program_item import ProgramItem
-from verif.job import COVERAGE_FILE, Job
-from verif.result import ProgramResult
+from sim.shared.test_log import test_of
+from verif.items.job import COVERAGE_FILE, Job
+from verif.items.program_item import ProgramItem
+from verif.items.result import ProgramResult
 from verif.stimulus.directed import REGISTRY
 from verif.stimulus.profiles import profile_named
 

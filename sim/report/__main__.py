@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from sim.cli import Parser, run
 from sim.report.sources import MUTATION, REGRESSIONS, Sources
 from sim.report.write import REPORT, make_report
-from sim.results import RESULTS, shown
+from sim.shared.cli import Parser, run
+from sim.shared.results import RESULTS, shown
 
 
 def main() -> int:

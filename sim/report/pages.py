@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from model.page_table import PageTable, PagingError
+from model.decode.page_table import PageTable, PagingError
 from sim.report.decode import decodes, window_title
 from sim.report.page import Block, Figure, Section, Text, count, missing
 from sim.report.sources import Sources

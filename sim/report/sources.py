@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sim.results import RESULTS, ROOT
+from sim.shared.results import RESULTS, ROOT
 
 REGRESSIONS = ROOT / "build" / "regress"
 MUTATION = ROOT / "build" / "mutate"

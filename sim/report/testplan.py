@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sim.ran import last_runs
+from sim.plan.__main__ import Status, existing_tests, problems, status, tests_of
 from sim.report.page import (
     DASH,
     Block,
@@ -17,7 +17,7 @@ from sim.report.page import (
     percent,
 )
 from sim.report.sources import Sources
-from sim.testplan import Status, existing_tests, problems, status, tests_of
+from sim.shared.test_log import last_runs
 from verif.plan import PlanError, load_plan
 
 ID, TITLE = "testplan", "Test plan"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from sim.programs.trace import FRONT
 from sim.report.page import (
     UNIT_COLOURS,
     Block,
@@ -16,7 +17,6 @@ from sim.report.page import (
     percent,
 )
 from sim.report.sources import Sources
-from sim.trace import FRONT
 
 ID, TITLE = "timeline", "Instruction timeline"
 LEAD = (

@@ -14,7 +14,6 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup
 
-from sim.regress import files
 from sim.report import (
     coverage,
     decode,
@@ -31,7 +30,8 @@ from sim.report import (
 from sim.report.page import DASH, Figure, Section, Text
 from sim.report.sources import Sources
 from sim.report.verdict import judge
-from sim.results import ROOT
+from sim.shared import files
+from sim.shared.results import ROOT
 
 REPORT = ROOT / "build" / "report"
 DEFAULT = Sources()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from model.isa import EXT_WORDS, MAX_LENGTH, SPAD_WORDS, FaultCode, Instruction, Op
+from model.chip.isa import EXT_WORDS, MAX_LENGTH, SPAD_WORDS, FaultCode, Instruction, Op
 from verif.bins.fields import Hit
 
 Violation = tuple[FaultCode, str]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
-from model.isa import EXT_WORDS, FIELDS, SPAD_WORDS, Instruction, Op
-from model.operations import matrix_addresses
+from model.chip.isa import EXT_WORDS, FIELDS, SPAD_WORDS, Instruction, Op
+from model.chip.operations import matrix_addresses
 
 Hit = tuple[str, str]
 """A coverage point and one of its bins."""

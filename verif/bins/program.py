@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from model.isa import SPAD_WORDS, FaultCode, Instruction, Op, check_fault, decode
-from model.machine import Machine, RunResult
-from verif.agents.control.program_item import ProgramItem
+from model.chip.isa import SPAD_WORDS, FaultCode, Instruction, Op, check_fault, decode
+from model.chip.machine import Machine, RunResult
 from verif.bins.faults import fault_hits
 from verif.bins.fields import Hit, field_hits
 from verif.bins.surroundings import surroundings_hits
 from verif.bins.values import value_hits
+from verif.items.program_item import ProgramItem
 
 
 @dataclass

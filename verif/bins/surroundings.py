@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from model.isa import FaultCode, Op, decode
-from model.machine import RunResult
-from model.timing import OVERHEAD
-from verif.agents.control.program_item import ProgramItem
+from model.chip.isa import FaultCode, Op, decode
+from model.chip.machine import RunResult
+from model.chip.timeline import Slot, slot_at, timeline
+from model.chip.timing import OVERHEAD
 from verif.bins.fields import Hit
-from verif.stimulus.timeline import Slot, slot_at, timeline
+from verif.items.program_item import ProgramItem
 
 
 def surroundings_hits(

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import numpy.typing as npt
 
-from model.isa import Instruction, Op
-from model.operations import matrix_addresses
+from model.chip.isa import Instruction, Op
+from model.chip.operations import matrix_addresses
 from verif.bins.fields import Hit
 
 Spad = npt.NDArray[np.uint32]

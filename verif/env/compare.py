@@ -10,12 +10,12 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from model.assembler import disassemble
+from model.chip.assembler import disassemble
 from verif.agents.control.observation import RETIRE_FIELDS, Observation
-from verif.agents.control.program_item import Words
 from verif.env.predictor import Prediction
 from verif.env.protocol import PROTOCOL_ERRORS, UNKNOWN_BITS, codes_of
-from verif.result import Mismatch
+from verif.items.program_item import Words
+from verif.items.result import Mismatch
 
 SHOWN = 8  # words of memory, bursts or records named one by one
 

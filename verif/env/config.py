@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from model.isa import SPAD_WORDS
-from model.machine import DEFAULT_DEPTH
-from verif.agents.control.program_item import ProgramItem, Words
-from verif.result import ProgramResult
+from model.chip.isa import SPAD_WORDS
+from model.chip.machine import DEFAULT_DEPTH
+from verif.items.program_item import ProgramItem, Words
+from verif.items.result import ProgramResult
 
 
 def _power_up() -> Words:

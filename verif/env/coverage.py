@@ -9,7 +9,7 @@ from pyuvm import uvm_subscriber
 from verif.bins.fields import Hit
 from verif.env.bin_database import BinDatabase
 from verif.env.verdict import Verdict
-from verif.job import COVERAGE_FILE, job_folder
+from verif.items.job import COVERAGE_FILE, job_folder
 from verif.plan import load_plan
 
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from model.isa import Instruction
-from model.machine import Machine
+from model.chip.isa import Instruction
+from model.chip.machine import Machine
 from verif.env.predictor import Prediction
-from verif.result import Mismatch
+from verif.items.result import Mismatch
 
 # Retire records and the write log say which instruction; other mismatches are its consequences.
 DECISIVE = ("retire", "traffic", "fault", "memory")

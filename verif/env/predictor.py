@@ -9,13 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 from pyuvm import ConfigDB, uvm_analysis_port, uvm_component
 
-from model.isa import Instruction, Op
-from model.machine import Machine, RunResult
-from verif.agents.control.program_item import ProgramItem, Words
+from model.chip.isa import Instruction, Op
+from model.chip.machine import Machine, RunResult
 from verif.bins.fields import Hit
 from verif.bins.program import ProgramBins
 from verif.env.analysis_input import AnalysisInput
 from verif.env.config import EnvConfig
+from verif.items.program_item import ProgramItem, Words
 
 
 @dataclass(frozen=True)

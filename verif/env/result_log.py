@@ -15,7 +15,7 @@ from pyuvm import ConfigDB, uvm_component
 from verif.env.analysis_input import AnalysisInput
 from verif.env.config import EnvConfig
 from verif.env.verdict import Verdict
-from verif.job import MEMORY_FILE, RESULTS_FILE, Job, job_folder
+from verif.items.job import MEMORY_FILE, RESULTS_FILE, Job, job_folder
 
 FAILING = "failing"  # subfolder of the job: one job for each failing program
 KEPT = 100
@@ -30,7 +30,7 @@ def simulator() -> str:
 def rerun_command(folder: Path) -> str:
     """Command that plays the kept job in ``folder`` with waves, from the project's folder."""
     shown = folder.relative_to(ROOT) if folder.is_relative_to(ROOT) else folder
-    return f".venv/bin/python -m sim.rerun {shown} --sim {simulator()}"
+    return f".venv/bin/python -m sim.programs.rerun {shown} --sim {simulator()}"
 
 
 class ResultLog(uvm_component):

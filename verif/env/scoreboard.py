@@ -8,7 +8,6 @@ from typing import Any
 from pyuvm import ConfigDB, uvm_analysis_port, uvm_component
 
 from verif.agents.control.observation import Observation, ProtocolErrors
-from verif.agents.memory.burst_item import BurstItem
 from verif.env.analysis_input import AnalysisInput
 from verif.env.compare import CHECKS, Burst, compare_bursts
 from verif.env.config import EnvConfig
@@ -16,7 +15,8 @@ from verif.env.divergence import first_divergence
 from verif.env.predictor import Prediction
 from verif.env.protocol import PROTOCOL_ERRORS, codes_of
 from verif.env.verdict import Verdict
-from verif.result import Mismatch, ProgramResult
+from verif.items.burst_item import BurstItem
+from verif.items.result import Mismatch, ProgramResult
 
 
 class ScoreboardError(AssertionError):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from verif.agents.control.observation import Observation
 from verif.env.predictor import Prediction
-from verif.result import ProgramResult
+from verif.items.result import ProgramResult
 
 
 @dataclass(frozen=True)

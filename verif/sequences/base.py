@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from pyuvm import uvm_sequence
 
-from verif.agents.control.program_item import ProgramItem
 from verif.agents.control.transaction import ProgramTransaction
-from verif.job import Job
+from verif.items.job import Job
+from verif.items.program_item import ProgramItem
 
 
 class ProgramSequence(uvm_sequence):

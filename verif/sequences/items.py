@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from verif.agents.control.program_item import ProgramItem
+from verif.items.program_item import ProgramItem
 from verif.sequences.base import ProgramSequence
 
 FORESEEN = 128  # a prediction takes 50 KiB, with the largest external memory 300

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from verif.agents.control.program_item import ProgramItem
+from verif.items.program_item import ProgramItem
 from verif.sequences.base import ProgramSequence
 from verif.stimulus.random_program import random_item
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from verif.job import Job
+from verif.items.job import Job
 from verif.sequences.base import ProgramSequence
 from verif.sequences.items import ItemsSequence
 from verif.sequences.random_programs import RandomSequence

@@ -7,7 +7,7 @@ import time
 from pyuvm import ConfigDB
 
 from verif.env.config import EnvConfig
-from verif.job import Job, job_folder
+from verif.items.job import Job, job_folder
 from verif.sequences.base import ProgramSequence
 from verif.shrink.failure import FailureClass, failure_class
 from verif.shrink.reduce import Series, after_reset, key, reduce_series

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from verif.result import ProgramResult
+from verif.items.result import ProgramResult
 
 # What kind of failure it is: the first of these among a program's mismatches.
 KINDS = (

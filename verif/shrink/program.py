@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from model.assembler import OPERANDS, Operand
-from model.isa import EXT_WORDS, SPAD_WORDS, Op, decode
-from verif.agents.control.program_item import ProgramItem, Words
+from model.chip.assembler import OPERANDS, Operand
+from model.chip.isa import EXT_WORDS, SPAD_WORDS, Op, decode
+from verif.items.program_item import ProgramItem, Words
 from verif.shrink.steps import Search, lowest
 
 ADDRESSES = ("dst", "src", "src1", "src2", "A", "B")

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Generator
 from dataclasses import replace
 
-from verif.agents.control.program_item import ProgramItem
+from verif.items.program_item import ProgramItem
 from verif.shrink.memory import simpler_memory, zero_blocks
 from verif.shrink.program import (
     clear_unused_fields,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import TypeVar
 
-from verif.agents.control.program_item import ProgramItem
+from verif.items.program_item import ProgramItem
 
 T = TypeVar("T")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from model.machine import DEFAULT_DEPTH
-from model.timing import DEFAULT_LATENCY
-from verif.agents.control.program_item import ProgramItem
+from model.chip.machine import DEFAULT_DEPTH
+from model.chip.timing import DEFAULT_LATENCY
+from verif.items.program_item import ProgramItem
 from verif.shrink.steps import Search, first_that_fails, lowest
 
 SURROUNDINGS = (

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from model.isa import SPAD_WORDS, Instruction, encode, halt, st
-from verif.agents.control.program_item import ProgramItem
+from model.chip.isa import SPAD_WORDS, Instruction, encode, halt, st
+from verif.items.program_item import ProgramItem
 from verif.stimulus.data import Words, pattern, words
 
 SMALLEST_DEPTH = 1024

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from model.timing import OVERHEAD
+from model.chip.timeline import Slot, timeline
+from model.chip.timing import OVERHEAD
 from verif.stimulus.profiles import Environment
 from verif.stimulus.source import Source
-from verif.stimulus.timeline import Slot, timeline
 
 LONGEST_LATENCY = 64
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from model.isa import SPAD_WORDS, Instruction, Op, amax, ld, mm, rq, sm, st, unpack, vadd
+from model.chip.isa import SPAD_WORDS, Instruction, Op, amax, ld, mm, rq, sm, st, unpack, vadd
 from verif.stimulus.operands import Operands
 
 LONGEST_UNPACK = 455

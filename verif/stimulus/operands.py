@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from model.isa import EXT_WORDS, MAX_LENGTH, SPAD_WORDS
+from model.chip.isa import EXT_WORDS, MAX_LENGTH, SPAD_WORDS
 from verif.stimulus.profiles import Profile
 from verif.stimulus.source import Source
 

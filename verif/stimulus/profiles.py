@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from model.isa import Op
+from model.chip.isa import Op
 
 Weights = tuple[tuple[int, int], ...]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from model.isa import EXT_WORDS, SPAD_WORDS, Instruction, Op, encode
+from model.chip.isa import EXT_WORDS, SPAD_WORDS, Instruction, Op, encode
 from verif.stimulus.instructions import MAKERS, random_instruction
 from verif.stimulus.operands import Operands
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from model.isa import SPAD_WORDS, encode, st
-from verif.agents.control.program_item import ProgramItem
+from model.chip.isa import SPAD_WORDS, encode, st
+from verif.items.program_item import ProgramItem
 from verif.stimulus.contents import random_words
 from verif.stimulus.environment import random_surroundings
 from verif.stimulus.instructions import random_instruction

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from verif.agents.control.program_item import ProgramItem
+from verif.items.program_item import ProgramItem
 
 Factory = Callable[[], ProgramItem | list[ProgramItem]]
 

@@ -10,7 +10,7 @@ from pyuvm import ConfigDB, uvm_test
 
 from verif.env.config import EnvConfig
 from verif.env.env import Ga2Env
-from verif.job import job_folder, load_job
+from verif.items.job import job_folder, load_job
 from verif.sequences.registry import make_sequence
 
 DRAIN_POLL_CYCLES = 4

@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 from cocotb.triggers import FallingEdge
 
-from model.isa import EXT_WORDS, SPAD_WORDS, FaultCode, Instruction, Op, check_fault, encode
-from model.machine import Machine
-from model.timing import DEFAULT_LATENCY, busy_cycles
+from model.chip.isa import EXT_WORDS, SPAD_WORDS, FaultCode, Instruction, Op, check_fault, encode
+from model.chip.machine import Machine
+from model.chip.timing import DEFAULT_LATENCY, busy_cycles
 
 Words = npt.NDArray[np.uint32]
 QUIET_CYCLES = 2  # FETCH and ISSUE separate two instructions on the chip

@@ -7,7 +7,7 @@ from typing import Any
 import cocotb
 from cocotb.triggers import FallingEdge
 
-from model.isa import ld, st
+from model.chip.isa import ld, st
 from verif.units.bench import UnitBench
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import cocotb
 from cocotb.triggers import Timer
 
-from model.isa import FaultCode, Instruction, Op, check_fault, encode
+from model.chip.isa import FaultCode, Instruction, Op, check_fault, encode
 
 LENGTHS = (0, 1, 2, 8, 511, 512, 513, 4094, 4095, 4096, 4097, 8191, 8192, 0xFFFF)
 BASES = (0, 1, 7, 8, 9, 100, 3584, 4088, 4094, 4095, 4096, 4097, 0x8000, 0xF001, 0xFFFE, 0xFFFF)

@@ -8,7 +8,7 @@ from typing import Any
 import cocotb
 import numpy as np
 
-from model.isa import mm
+from model.chip.isa import mm
 from verif.units.bench import UnitBench
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import cocotb
 from cocotb.triggers import Timer
 
-from model.fixed_point import requantize
-from model.isa import Instruction, Op, encode, rq
+from model.chip.fixed_point import requantize
+from model.chip.isa import Instruction, Op, encode, rq
 from verif.units.bench import UnitBench
 
 MANTISSAS = (0, 1, 3, 1 << 23, (1 << 24) - 1)

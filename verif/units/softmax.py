@@ -9,8 +9,8 @@ import cocotb
 import numpy as np
 from cocotb.triggers import Timer
 
-from model.fixed_point import EXP_TABLE
-from model.isa import sm
+from model.chip.fixed_point import EXP_TABLE
+from model.chip.isa import sm
 from verif.units.bench import UnitBench
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import cocotb
 import numpy as np
 
-from model.isa import amax, unpack, vadd
+from model.chip.isa import amax, unpack, vadd
 from verif.units.bench import UnitBench
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from model.operations import plan_word
-from model.timing import OVERHEAD
+from model.chip.operations import plan_word
+from model.chip.timing import OVERHEAD
 
 SLACK = 500
 

@@ -9,8 +9,8 @@ from cocotb.triggers import Event, First, RisingEdge, Timer
 from pyuvm import ConfigDB, uvm_analysis_port, uvm_driver
 
 from verif.agents.control.load_file import write_load_file
-from verif.agents.control.program_item import ProgramItem
 from verif.env.config import EnvConfig
+from verif.items.program_item import ProgramItem
 
 RESET_CYCLES = 2
 

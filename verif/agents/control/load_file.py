@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from verif.agents.control.cycle_budget import cycle_budget
-from verif.agents.control.program_item import ProgramItem, Words
+from verif.items.program_item import ProgramItem, Words
 
 LOAD_SPAD = 1
 REACTIVE = 2

@@ -8,7 +8,7 @@ import cocotb
 from cocotb.triggers import RisingEdge
 from pyuvm import ConfigDB, uvm_analysis_port, uvm_monitor
 
-from model.timing import Counters
+from model.chip.timing import Counters
 from verif.agents.control.observation import (
     Observation,
     ProtocolErrors,

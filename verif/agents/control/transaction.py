@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyuvm import uvm_sequence_item
 
-from verif.agents.control.program_item import ProgramItem
+from verif.items.program_item import ProgramItem
 
 
 class ProgramTransaction(uvm_sequence_item):

@@ -22,5 +22,5 @@ def bind(entity: Any, name: str | None, signals: Sequence[str]) -> Any:
     missing = [signal for signal in signals if not hasattr(entity, prefix + signal)]
     if missing:
         where = ", ".join(f"{prefix}{signal}" for signal in missing)
-        raise MissingSignalError(f"no signal {where} in {entity._path} (see sim/public.vlt)")
+        raise MissingSignalError(f"no signal {where} in {entity._path} (see sim/engine/public.vlt)")
     return Bus(entity, name, list(signals))

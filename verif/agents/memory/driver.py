@@ -10,9 +10,9 @@ import numpy as np
 from cocotb.triggers import Event, First, RisingEdge, Timer
 from pyuvm import ConfigDB, uvm_component
 
-from verif.agents.control.program_item import ProgramItem
 from verif.agents.memory.bus import bind
 from verif.env.config import EnvConfig
+from verif.items.program_item import ProgramItem
 
 
 class ReactiveDriver(uvm_component):

@@ -8,8 +8,8 @@ import cocotb
 from cocotb.triggers import FallingEdge, Timer
 from pyuvm import uvm_analysis_port, uvm_monitor
 
-from verif.agents.memory.burst_item import BurstItem
 from verif.agents.memory.bus import bind
+from verif.items.burst_item import BurstItem
 
 
 class BurstMonitor(uvm_monitor):

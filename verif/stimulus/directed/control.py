@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from model.isa import (
+from model.chip.isa import (
     FIELDS,
     Instruction,
     Op,
@@ -20,14 +20,14 @@ from model.isa import (
     unpack,
     vadd,
 )
-from model.machine import MAX_PROGRAM
-from verif.agents.control.program_item import ProgramItem
+from model.chip.machine import MAX_PROGRAM
+from model.chip.timeline import timeline
 from verif.bins.fields import NAMED_BITS
+from verif.items.program_item import ProgramItem
 from verif.stimulus.builder import Builder
 from verif.stimulus.data import pattern
 from verif.stimulus.directed.faults import fault_item
 from verif.stimulus.registry import directed
-from verif.stimulus.timeline import timeline
 
 FAMILY = "control"
 

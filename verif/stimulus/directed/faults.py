@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from model.isa import (
+from model.chip.isa import (
     EXT_WORDS,
     SPAD_WORDS,
     FaultCode,
@@ -23,7 +23,7 @@ from model.isa import (
     unpack,
     vadd,
 )
-from verif.agents.control.program_item import ProgramItem
+from verif.items.program_item import ProgramItem
 from verif.stimulus.builder import Builder
 from verif.stimulus.data import pattern
 from verif.stimulus.registry import register

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from model.isa import EXT_WORDS, SPAD_WORDS, ld, st
-from verif.agents.control.program_item import ProgramItem
+from model.chip.isa import EXT_WORDS, SPAD_WORDS, ld, st
+from verif.items.program_item import ProgramItem
 from verif.stimulus.builder import Builder
 from verif.stimulus.data import pattern
 from verif.stimulus.registry import directed

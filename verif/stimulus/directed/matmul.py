@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from model.isa import SPAD_WORDS, mm
-from verif.agents.control.program_item import ProgramItem
+from model.chip.isa import SPAD_WORDS, mm
+from verif.items.program_item import ProgramItem
 from verif.stimulus.builder import Builder
 from verif.stimulus.data import INT8_CORNERS, junk_int8, words
 from verif.stimulus.registry import directed

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from model.isa import SPAD_WORDS, rq
-from verif.agents.control.program_item import ProgramItem
+from model.chip.isa import SPAD_WORDS, rq
+from verif.items.program_item import ProgramItem
 from verif.stimulus.builder import Builder
 from verif.stimulus.data import INT32_CORNERS, INT32_MAX, INT32_MIN, words
 from verif.stimulus.registry import directed

@@ -9,13 +9,13 @@ from __future__ import annotations
 from functools import partial
 from itertools import product
 
-from model.isa import Instruction, Op, encode, halt, ld, mm, rq, sm, st, unpack, vadd
-from verif.agents.control.program_item import ProgramItem
+from model.chip.isa import Instruction, Op, encode, halt, ld, mm, rq, sm, st, unpack, vadd
+from model.chip.timeline import timeline
+from verif.items.program_item import ProgramItem
 from verif.stimulus.builder import Builder
 from verif.stimulus.data import pattern
 from verif.stimulus.directed.control import one_of_each
 from verif.stimulus.registry import directed, register
-from verif.stimulus.timeline import timeline
 
 FAMILY = "resets"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 
-from model.fixed_point import EXP_TABLE
-from model.isa import SPAD_WORDS, sm
-from verif.agents.control.program_item import ProgramItem
+from model.chip.fixed_point import EXP_TABLE
+from model.chip.isa import SPAD_WORDS, sm
+from verif.items.program_item import ProgramItem
 from verif.stimulus.builder import Builder
 from verif.stimulus.data import junk_int8
 from verif.stimulus.registry import directed

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from model.isa import SPAD_WORDS, vadd
-from verif.agents.control.program_item import ProgramItem
+from model.chip.isa import SPAD_WORDS, vadd
+from verif.items.program_item import ProgramItem
 from verif.stimulus.builder import Builder
 from verif.stimulus.data import INT8_CORNERS, junk_int8, pattern, words
 from verif.stimulus.registry import directed

@@ -1,0 +1,1 @@
+"""Checks of the software side that need no simulator."""

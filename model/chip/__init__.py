@@ -1,0 +1,1 @@
+"""The chip: instruction set, arithmetic, machine, cycle model, assembler."""

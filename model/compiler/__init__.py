@@ -1,0 +1,1 @@
+"""From a tensor graph to a GA-2 program: scales, placement, code."""

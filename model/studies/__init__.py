@@ -1,0 +1,1 @@
+"""Studies of paging and windows."""

@@ -1,0 +1,1 @@
+"""Builds of the simulators, and what plays jobs on them."""

@@ -1,0 +1,1 @@
+"""Gate-level simulation of synthesized netlists (``make gls``)."""

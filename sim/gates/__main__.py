@@ -1,0 +1,212 @@
+"""Gate-level simulation (``make gls``): the netlists must do what the model says, like the RTL."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.markup import escape
+
+from sim.engine.builds import BuildError, build
+from sim.engine.simulator import JobResult, SimulationError, simulate
+from sim.engine.yosys import YosysError
+from sim.gates.items import decode_items, random_programs
+from sim.gates.netlist import TARGETS, Netlist, block_rams, flip_flops, logic, synthesize
+from sim.shared.cli import Parser, UsageError, run
+from sim.shared.failures import print_failures
+from sim.shared.progress import ProgramProgress
+from sim.shared.results import RESULTS, Verdict, shown, write_json, write_junit
+from sim.shared.table import format_table
+from verif.items.job import Job
+from verif.items.program_item import ProgramItem
+
+LARGEST = 8  # units in the table
+OPTIONS = {
+    # Functions of 500 statements, little optimized: a netlist is straight-line code without end,
+    # and a C++ compiler's time grows faster than the length of a function.
+    "verilator": ["-Wno-lint", "-Wno-style", "--output-split-cfuncs", "500", "-CFLAGS", "-O1"],
+    "icarus": ["-Wno-timescale"],
+}
+
+
+@dataclass(frozen=True)
+class Run:
+    """One netlist in one simulator; ``result`` is None when it did not run to its end."""
+
+    netlist: Netlist
+    sim: str
+    items: int
+    result: JobResult | None
+    error: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """Every program ran and matched."""
+        return (
+            self.result is not None
+            and self.result.passed
+            and len(self.result.results) == self.items
+        )
+
+    @property
+    def cycles(self) -> int:
+        """Clock cycles of all programs, as the netlist counted them."""
+        results = self.result.results if self.result else []
+        return sum(each.counters.get("total", 0) for each in results)
+
+
+def play(netlist: Netlist, sim: str, items: Sequence[ProgramItem], console: Console) -> Run:
+    """Compile a netlist, play the items on it."""
+    name = f"{netlist.target} in {sim}"
+    try:
+        with console.status(f"compiling {name}"):
+            built = build(
+                sim, sources=netlist.sources, defines=netlist.defines, options=OPTIONS[sim]
+            )
+        with ProgramProgress(console, name, len(items), quiet=False) as progress:
+            result = simulate(
+                sim,
+                Job("items", {}, list(items)),
+                built=built,
+                on_result=lambda r: progress.finished(r.name, r.passed, r.counters.get("total", 0)),
+            )
+    except (BuildError, SimulationError) as error:
+        return Run(netlist, sim, len(items), None, str(error))
+    return Run(netlist, sim, len(items), result, result.error)
+
+
+def sizes(netlists: Sequence[Netlist]) -> str:
+    """Return the table of sizes, the largest units of each netlist below its total."""
+    rows = [["netlist", "unit", "logic cells", "flip-flops", "block RAMs"]]
+    for netlist in netlists:
+        cells = netlist.cells
+        counts = [logic(cells), flip_flops(cells), block_rams(cells)]
+        rows.append([netlist.target, "whole chip", *(f"{count:,}" for count in counts)])
+        largest = sorted(netlist.units.items(), key=lambda unit: -sum(unit[1].values()))
+        for unit, own in largest[: LARGEST if len(largest) > 1 else 0]:
+            counts = [logic(own), flip_flops(own), block_rams(own)]
+            rows.append(["", unit, *(f"{count:,}" for count in counts)])
+    return format_table(rows, "<<>>>")
+
+
+def runs_table(runs: Sequence[Run]) -> str:
+    """Return the table of simulations."""
+    rows = [["netlist", "simulator", "programs", "passed", "cycles", "time", "verdict"]]
+    for each in runs:
+        results = each.result.results if each.result else []
+        rows.append(
+            [
+                each.netlist.target,
+                each.sim,
+                str(each.items),
+                str(sum(result.passed for result in results)),
+                f"{each.cycles:,}",
+                f"{each.result.seconds:.1f} s" if each.result else "-",
+                "pass" if each.passed else "FAIL",
+            ]
+        )
+    return format_table(rows, "<<>>>><")
+
+
+def main() -> int:
+    """Synthesize, simulate, print sizes and verdicts; return 0 only if everything matched."""
+    parser = Parser(prog="gls", description=__doc__)
+    parser.add_argument("--targets", default=" ".join(TARGETS), help="netlists, blank-separated")
+    parser.add_argument("--sims", default="verilator icarus", help="simulators, blank-separated")
+    parser.add_argument("--steps", type=int, default=32, help="decode steps, window 4, Verilator")
+    parser.add_argument("--random", type=int, default=200, help="random programs in Verilator")
+    parser.add_argument("--icarus-steps", type=int, default=1, help="decode steps in Icarus")
+    parser.add_argument("--icarus-random", type=int, default=6, help="random programs in Icarus")
+    parser.add_argument("--seed", type=int, default=1, help="of the random programs")
+    args = parser.parse_args()
+    targets = chosen("TARGETS", args.targets, TARGETS)
+    sims = chosen("SIMS", args.sims, tuple(OPTIONS))
+    console = Console(highlight=False)
+    begin = time.monotonic()
+    amounts = {
+        "verilator": (args.steps, args.random, False),
+        "icarus": (args.icarus_steps, args.icarus_random, True),
+    }
+    netlists = []
+    try:
+        for target in targets:
+            with console.status(f"synthesizing to {target}"):
+                netlists.append(synthesize(target))
+    except YosysError as error:
+        console.print(f"[bold red]FAIL[/] {escape(str(error))}", soft_wrap=True)
+        return 1
+    print(sizes(netlists), "\n", sep="")
+    runs = []
+    for sim in sims:
+        steps, count, slice_only = amounts[sim]
+        items = decode_items(steps) + random_programs(args.seed, count, load_once=slice_only)
+        runs += [play(netlist, sim, items, console) for netlist in netlists]
+    print(runs_table(runs))
+    for each in runs:
+        if each.error:
+            console.print(f"[bold red]FAIL[/] {escape(each.error)}", soft_wrap=True)
+        print_failures(console, each.result.results if each.result else [])
+    passed = bool(runs) and all(each.passed for each in runs)
+    _write(netlists, runs, passed)
+    console.print(
+        f"{'[bold green]PASS[/]' if passed else '[bold red]FAIL[/]'}  "
+        f"{time.monotonic() - begin:.1f} s; {shown(RESULTS / 'gls')}.json and .xml",
+        soft_wrap=True,
+    )
+    return 0 if passed else 1
+
+
+def chosen(name: str, text: str, known: Sequence[str]) -> list[str]:
+    """Split a blank-separated choice.
+
+    Raises:
+        UsageError: a word that is not known, or none at all.
+    """
+    words = text.split()
+    if not words or set(words) - set(known):
+        raise UsageError(f"{name}={text}: choose among {' '.join(known)}")
+    return words
+
+
+def _write(netlists: Sequence[Netlist], runs: Sequence[Run], passed: bool) -> None:
+    figures = {
+        "passed": passed,
+        "netlists": {
+            n.target: {
+                "logic": logic(n.cells),
+                "flip_flops": flip_flops(n.cells),
+                "block_rams": block_rams(n.cells),
+                "cells": dict(n.cells),
+                "units": {unit: dict(own) for unit, own in n.units.items()},
+            }
+            for n in netlists
+        },
+        "runs": [
+            {
+                "netlist": each.netlist.target,
+                "simulator": each.sim,
+                "programs": each.items,
+                "cycles": each.cycles,
+                "seconds": round(each.result.seconds, 2) if each.result else None,
+                "passed": each.passed,
+            }
+            for each in runs
+        ],
+    }
+    write_json(RESULTS / "gls.json", figures)
+    cases = [
+        Verdict(
+            f"{each.netlist.target}-{each.sim}",
+            each.passed,
+            each.error or "a program did not match",
+            each.result.seconds if each.result else 0.0,
+        )
+        for each in runs
+    ]
+    write_junit(RESULTS / "gls.xml", [("gls", cases)])
+
+
+if __name__ == "__main__":
+    run("gls", main)

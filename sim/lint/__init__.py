@@ -1,0 +1,1 @@
+"""All static checks (``make lint``)."""

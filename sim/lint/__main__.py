@@ -1,0 +1,95 @@
+"""All static checks in one go (``make lint``): ruff, mypy, and both simulators' warnings."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sim.engine.builds import RTL, rtl_sources, testbench_sources, tool_environment
+from sim.shared.results import ROOT
+from sim.speed.plain_flow import TESTBENCH
+
+
+@dataclass(frozen=True)
+class Lint:
+    """One checker; it passes when it exits with 0 and, if ``silent``, prints nothing."""
+
+    name: str
+    command: Sequence[str]
+    silent: bool = False
+
+
+def lints() -> list[Lint]:
+    """List the checkers for the files as they are now."""
+    rtl = [str(path) for path in rtl_sources(RTL)]
+    hdl = [str(path) for path in testbench_sources()]
+    verilator = ["verilator", "--lint-only", "--quiet"]
+    icarus = ["iverilog", "-g2012", "-Wall", "-t", "null"]
+    checks = [
+        Lint("ruff check", [sys.executable, "-m", "ruff", "check", "--quiet", "."]),
+        Lint("ruff format", [sys.executable, "-m", "ruff", "format", "--check", "--quiet", "."]),
+        Lint("mypy", [sys.executable, "-m", "mypy"]),
+        Lint("verilator: design", [*verilator, "-Wall", "--top-module", "ga2", *rtl], silent=True),
+        Lint("icarus: design", [*icarus, "-s", "ga2", *rtl], silent=True),
+        # Behavioural code: -Wall would object to its style, the default warnings are about faults.
+        Lint(
+            "verilator: testbench",
+            [*verilator, "--timing", "--top-module", "ga2_tb", *rtl, *hdl],
+            silent=True,
+        ),
+        Lint(
+            "verilator: plain testbench",
+            [
+                *verilator,
+                "-Wall",
+                "--timing",
+                "--top-module",
+                "plain_tb",
+                *rtl,
+                *map(str, TESTBENCH),
+            ],
+            silent=True,
+        ),
+    ]
+    if shutil.which("shellcheck"):
+        names = ("sim/setup/setup.sh", "sim/setup/verilator", "sim/engine/cocotb_python", ".ci/run")
+        scripts = [ROOT / name for name in names]
+        checks.append(Lint("shellcheck", ["shellcheck", *map(str, scripts)], silent=True))
+    return checks
+
+
+def run_lint(lint: Lint) -> tuple[bool, str]:
+    """Run one checker; return whether it passed, and its output."""
+    done = subprocess.run(
+        lint.command,
+        cwd=ROOT,
+        env=tool_environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    return done.returncode == 0 and not (lint.silent and done.stdout.strip()), done.stdout
+
+
+def main() -> int:
+    """Run every checker, also after a failure; return 1 when any failed."""
+    failed = []
+    for lint in lints():
+        start = time.perf_counter()
+        passed, output = run_lint(lint)
+        verdict = "ok" if passed else "FAIL"
+        print(f"lint: {lint.name}: {verdict} ({time.perf_counter() - start:.1f} s)", flush=True)
+        if not passed:
+            failed.append(lint.name)
+            print(output or f"  exit code not 0: {' '.join(lint.command)}")
+    if failed:
+        print(f"lint: FAIL: {', '.join(failed)}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,209 @@
+"""Runs tests on mutants: a forked process for each, in which the module is imported as changed.
+
+pytest, numpy and hypothesis are imported once, before the fork, which is most of a short run.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import hypothesis
+import numpy  # noqa: F401 - for those that are forked
+import pytest
+
+from sim.mutate.model.child import Changed, Watch
+from sim.mutate.model.generate import Mutant
+
+Verdict = Literal["killed", "timeout", "survived"]
+
+# pytest's exit codes; 2 also when a test file does not import.
+PASSED, FAILED, INTERRUPTED, NOT_IMPORTED = 0, 1, 2, 5
+CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL)
+POLL_SECONDS = 0.02
+# Time limits count processor time (see Watch), which another program's load does not use up; only
+# a mutant that waits for ever would escape them.
+WAIT_SECONDS = 600.0
+MEMORY = 8 << 30
+
+
+class MutationError(RuntimeError):
+    """The tests say nothing about mutants: they fail, or do not run, without one."""
+
+
+@dataclass
+class Running:
+    """A mutant under test; ``notes`` is where its process tells what it does."""
+
+    mutant: Mutant
+    deadline: float
+    notes: Any
+
+
+@dataclass
+class Runner:
+    """Runs the tests of one module.
+
+    Attributes:
+        root: the project's folder, where pytest runs.
+        tests: files for pytest.
+        package: that the module lies in.
+        seconds: processor time of each test on the unchanged module, by pytest's name.
+        kills: how many mutants each test has killed.
+    """
+
+    root: Path
+    tests: Sequence[str]
+    package: str = "model"
+    seconds: dict[str, float] = field(default_factory=dict)
+    kills: Counter[str] = field(default_factory=Counter)
+    _running: dict[int, Running] = field(default_factory=dict)
+
+    def baseline(self, module: str, source: str) -> list[Path]:
+        """Run without a change, for the time each test takes; returns the files they imported.
+
+        Raises:
+            MutationError: the tests fail, or there are none.
+        """
+        pid, notes = self.start(module, source)
+        try:
+            status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        except BaseException:
+            end(pid)
+            raise
+        if status != PASSED:
+            raise MutationError(
+                f"{' '.join(self.tests)}: pytest ends with {status} before anything is changed"
+            )
+        told = read(notes)
+        self.seconds = {note["done"]: note["seconds"] for note in told if "done" in note}
+        return [Path(file) for file in told[-1]["files"]]
+
+    def run(
+        self, mutants: Iterable[Mutant], jobs: int, done: Callable[[Mutant, Verdict, str], None]
+    ) -> None:
+        """Run the tests on each mutant, ``jobs`` at a time.
+
+        ``done`` hears every verdict, with the test that came to it.
+
+        Raises:
+            MutationError: pytest could not run.
+        """
+        waiting = list(mutants)[::-1]
+        try:
+            while waiting or self._running:
+                while waiting and len(self._running) < jobs:
+                    mutant = waiting.pop()
+                    pid, notes = self.start(mutant.module, mutant.text)
+                    self._running[pid] = Running(mutant, time.monotonic() + WAIT_SECONDS, notes)
+                self.collect(done)
+        finally:
+            for pid in self._running:
+                end(pid)
+
+    def collect(self, done: Callable[[Mutant, Verdict, str], None]) -> None:
+        """Take those that have ended, and end those that wait too long."""
+        time.sleep(POLL_SECONDS)
+        for pid, running in list(self._running.items()):
+            ended, status = os.waitpid(pid, os.WNOHANG)
+            if not ended and time.monotonic() > running.deadline:
+                end(pid)
+                status = signal.SIGXCPU
+            elif not ended:
+                continue
+            del self._running[pid]
+            found = verdict(running.mutant, os.waitstatus_to_exitcode(status))
+            begun = [note["begin"] for note in read(running.notes) if "begin" in note]
+            test = begun[-1] if begun and found != "survived" else ""
+            self.kills[test] += 1
+            done(running.mutant, found, test)
+
+    def start(self, module: str, text: str) -> tuple[int, Any]:
+        """Fork a process that runs the tests on this text; returns its id, and its notes."""
+        notes = tempfile.TemporaryFile("w+")  # noqa: SIM115 - closed by read()
+        pid = os.fork()
+        if pid:
+            return pid, notes
+        status = 3
+        try:
+            os.setsid()  # Ctrl-C is for the campaign, which then ends this one
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            os.chdir(self.root)
+            quiet = os.open(os.devnull, os.O_RDWR)
+            for stream in (0, 1, 2):
+                os.dup2(quiet, stream)
+            # Those of the parent may belong to its progress bar, with a lock that nobody frees.
+            sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+            status = self.test(module, text, notes)
+        finally:
+            os._exit(status)
+
+    def test(self, module: str, text: str, notes: Any) -> int:
+        """Run pytest, in the forked process."""
+        for loaded in [name for name in sys.modules if name.partition(".")[0] == self.package]:
+            del sys.modules[loaded]
+        before = set(sys.modules)
+        name = f"{self.package}.{module}"
+        sys.meta_path.insert(0, Changed(name, text))
+        # No examples of an earlier run, none for a later one, no search for the shortest.
+        hypothesis.settings.register_profile(
+            "mutants",
+            deadline=None,
+            derandomize=True,
+            database=None,
+            phases=(hypothesis.Phase.explicit, hypothesis.Phase.generate),
+            suppress_health_check=list(hypothesis.HealthCheck),
+        )
+        hypothesis.settings.load_profile("mutants")
+        # Looking for plugins takes longer than most tests.
+        os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+        options = ["-x", "-q", "--tb=no", "-p", "no:cacheprovider", "-p", "no:junitxml"]
+        watch = Watch(notes, self.seconds, self.kills)
+        status = int(pytest.main([*options, *self.tests], plugins=[watch]))
+        watch.note_files(self.root, set(sys.modules) - before)
+        # A test that never imports the module would call every mutant a survivor.
+        return status if name in sys.modules or status else NOT_IMPORTED
+
+
+def read(notes: Any) -> list[dict[str, Any]]:
+    """Everything a process wrote down."""
+    with notes:
+        notes.seek(0)
+        return [json.loads(line) for line in notes if line.endswith("\n")]
+
+
+def verdict(mutant: Mutant, status: int) -> Verdict:
+    """What pytest's exit code says about the mutant.
+
+    Raises:
+        MutationError: pytest could not run.
+    """
+    if status == PASSED:
+        return "survived"
+    if status == -signal.SIGXCPU:
+        return "timeout"
+    # A crash is an end that every test would notice; other signals come from outside.
+    if status in (FAILED, INTERRUPTED) or -status in CRASHES:
+        return "killed"
+    raise MutationError(f"pytest ends with {status} on {mutant.where}: {mutant.key}")
+
+
+def end(pid: int) -> None:
+    """End a forked process and what it started."""
+    try:
+        os.killpg(pid, signal.SIGKILL)
+    except ProcessLookupError:  # not yet the leader of a group, or gone
+        os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)

@@ -1,0 +1,45 @@
+"""Which tests judge which module, and how well they have to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Target:
+    """One module of the model.
+
+    Attributes:
+        module: dotted name below ``model``.
+        tests: files for pytest, relative to the project's folder.
+        strict: run every mutant; none may survive without a reason written down.
+    """
+
+    module: str
+    tests: tuple[str, ...]
+    strict: bool = False
+
+    @property
+    def name(self) -> str:
+        """The module without its package."""
+        return self.module.rpartition(".")[2]
+
+
+_COMPILER = (
+    "tests/model/test_compiler_scales.py",
+    "tests/model/test_compiler_allocator.py",
+    "tests/model/test_compiler.py",
+)
+
+TARGETS = (
+    Target("decode.page_table", ("tests/model/test_page_table.py",), strict=True),
+    Target("decode.paged_host", ("tests/model/test_paged_host.py",), strict=True),
+    Target("chip.fixed_point", ("tests/model/test_fixed_point.py",), strict=True),
+    Target("compiler.allocator", _COMPILER),
+    Target("compiler.placement", _COMPILER),
+    Target("compiler.codegen", _COMPILER),
+    Target("compiler.scales", _COMPILER),
+    Target("chip.machine", ("tests/model/test_machine.py",)),
+    Target("chip.operations", ("tests/model/test_machine.py",)),
+    Target("chip.timing", ("tests/model/test_timing.py", "tests/model/test_machine.py")),
+)

@@ -1,0 +1,224 @@
+"""The campaign, stage by stage: simulate, prove, look again, prove harder. Resumable throughout."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sim.engine.builds import build
+from sim.mutate.rtl.apart import ApartVerdict, power_up_tests, run_apart, run_units
+from sim.mutate.rtl.equivalence import Prover
+from sim.mutate.rtl.messages import Verdict
+from sim.mutate.rtl.order import AdaptiveOrder
+from sim.mutate.rtl.parallel import each
+from sim.mutate.rtl.plan import Plan
+from sim.mutate.rtl.progress import StageProgress
+from sim.mutate.rtl.runner import Runner
+from sim.mutate.rtl.schema import write
+from sim.mutate.rtl.source import file_list
+from sim.mutate.rtl.store import KILLED, OPEN, PROVEN, SURVIVED, Outcome, Store
+from sim.mutate.rtl.suite import all_items
+
+FIRST_BUDGET = 200_000.0
+"""Cost of the tests that a mutant gets before a proof is tried, in cycles."""
+
+
+POWER_UP = "power-up"
+"""Among the tests that a mutant survived: the runs in Icarus."""
+
+UNITS = "unit tests"
+"""The same for the unit tests."""
+
+
+@dataclass
+class Campaign:
+    """Judges the mutants of a plan.
+
+    Attributes:
+        plan: what to judge.
+        store: what is known; every verdict goes there at once.
+        folder: for the instrumented RTL and the simulations' files.
+        workers: processes.
+        progress: where to show it.
+        times: seconds of each stage.
+    """
+
+    plan: Plan
+    store: Store
+    folder: Path
+    workers: int
+    progress: StageProgress
+    times: dict[str, float] = field(default_factory=dict)
+
+    def run(self, proofs: bool = True) -> None:
+        """Run every stage on what the stages before left undecided."""
+        self._timed("schema, first tests", lambda: self._simulate(FIRST_BUDGET))
+        self._timed("own builds", self._text_mutants)
+        if proofs:
+            self._timed("quick proofs", lambda: self._prove(quick=True))
+        self._timed("schema, all tests", lambda: self._simulate(float("inf")))
+        self._timed("power-up", self._power_up)
+        self._timed("unit tests", self._unit_tests)
+        if proofs:
+            self._timed("proofs", lambda: self._prove(quick=False))
+
+    def _timed(self, stage: str, work: Callable[[], None]) -> None:
+        began = time.monotonic()
+        work()
+        self.times[stage] = round(time.monotonic() - began, 1)
+
+    def undecided(self, numbers: Iterable[int]) -> list[int]:
+        """Return the numbers of mutants neither killed nor proven."""
+        numbers, keys = list(numbers), self.plan.keys
+        left = set(self.store.undecided(keys[number] for number in numbers))
+        return [number for number in numbers if keys[number] in left]
+
+    # ---- Simulation
+
+    def _simulate(self, budget: float) -> None:
+        schema = {n: mutant for n, mutant in self.plan.mutants.items() if mutant.schema}
+        todo = self.undecided(schema)
+        names = {test.name for test in self.plan.tests}
+        passed = {n: self._survived(n) for n in todo}
+        if budget < float("inf"):
+            todo = [n for n in todo if not passed[n]]
+        else:
+            todo = [n for n in todo if names - set(passed[n])]
+        if not todo:
+            return
+        copy = self.folder / "rtl"
+        shutil.rmtree(copy, ignore_errors=True)
+        write(copy, self.plan.rtl, self.plan.texts, schema)
+        with self.progress.stage("build of the instrumented design", 1) as stage:
+            built = build("verilator", rtl=copy)
+            stage.advance("")
+        title = "first tests" if budget < float("inf") else "all tests"
+        with self.progress.stage(title, len(todo)) as stage:
+
+            def take(verdict: Verdict) -> None:
+                if verdict.number:
+                    self.store.add(self._outcome(verdict))
+                    stage.advance("killed" if verdict.killed else "survived")
+
+            runner = Runner(
+                built, self.plan.files(), self.plan.tests, self.folder / "runs", take,
+                workers=self.workers, budget=budget, survived=passed, history=self._history(),
+            )  # fmt: skip
+            runner.run(todo)
+
+    def _history(self) -> list[tuple[str, str]]:
+        """Return file and test of every known kill."""
+        return [
+            (mutant.file, known.test)
+            for number, mutant in self.plan.mutants.items()
+            if (known := self.store.outcomes.get(self.plan.keys[number])) and known.test
+        ]
+
+    def _survived(self, number: int) -> tuple[str, ...]:
+        known = self.store.outcomes.get(self.plan.keys[number])
+        return known.survived if known else ()
+
+    def _outcome(self, verdict: Verdict) -> Outcome:
+        return Outcome(
+            self.plan.keys[verdict.number],
+            KILLED if verdict.killed else SURVIVED,
+            "schema",
+            verdict.checks,
+            verdict.test,
+            verdict.program,
+            verdict.message,
+            verdict.seconds,
+            verdict.programs,
+            verdict.survived,
+        )
+
+    # ---- Builds of their own
+
+    def _text_mutants(self) -> None:
+        todo = self.undecided(n for n, mutant in self.plan.mutants.items() if not mutant.schema)
+        history = self._history()
+        costs = {test.name: float(len(test.items)) for test in self.plan.tests if not test.slow}
+        families = {test.name: test.family for test in self.plan.tests}
+        series = {test.name: test for test in self.plan.tests}
+
+        files = file_list(self.plan.rtl)
+
+        def run(number: int) -> ApartVerdict:
+            order = AdaptiveOrder(costs, families=families, history=history)
+            names = order.tests(self.plan.mutants[number].file)
+            items = list(all_items([series[name] for name in names]))
+            return run_apart(self.plan.mutated(number), files, items)
+
+        self._apart("own build", todo, run)
+
+    def _power_up(self) -> None:
+        items = list(all_items(power_up_tests(self.plan.tests)))
+        files = file_list(self.plan.rtl)
+        self._apart(POWER_UP, self._not_yet(POWER_UP),
+                    lambda number: run_apart(self.plan.mutated(number), files, items))  # fmt: skip
+
+    def _unit_tests(self) -> None:
+        files = file_list(self.plan.rtl)
+
+        def run(number: int) -> ApartVerdict:
+            return run_units(self.plan.mutated(number), files, self.plan.mutants[number].file)
+
+        self._apart(UNITS, self._not_yet(UNITS), run)
+
+    def _not_yet(self, stage: str) -> list[int]:
+        """Return the undecided mutants that have not survived a stage."""
+        todo = self.undecided(self.plan.mutants)
+        return [number for number in todo if stage not in self._survived(number)]
+
+    def _apart(
+        self,
+        stage: str,
+        todo: Sequence[int],
+        run: Callable[[int], ApartVerdict],
+    ) -> None:
+        def judge(number: int) -> Outcome:
+            verdict = run(number)
+            status = KILLED if verdict.killed else SURVIVED
+            return Outcome(
+                self.plan.keys[number], status, stage, verdict.checks, verdict.program,
+                verdict.program, verdict.message, verdict.seconds, verdict.programs,
+                () if verdict.killed else (stage,),
+            )  # fmt: skip
+
+        self._parallel(stage, todo, judge)
+
+    # ---- Proofs
+
+    def _prove(self, quick: bool) -> None:
+        prover = Prover(self.plan.texts, limit=10.0 if quick else 60.0)
+
+        def judge(number: int) -> Outcome:
+            began = time.monotonic()
+            proof, tried = prover.prove(self.plan.mutated(number), quick)
+            seconds = round(time.monotonic() - began, 2)
+            key = self.plan.keys[number]
+            if proof is None:
+                status = SURVIVED if quick else OPEN
+                return Outcome(key, status, "proof", seconds=seconds, tried=tuple(tried))
+            return Outcome(
+                key, PROVEN, "proof", seconds=seconds, engine=proof.engine, scope=proof.scope,
+                assumptions=proof.assumptions, tried=tuple(tried),
+            )  # fmt: skip
+
+        todo = self.undecided(self.plan.mutants)
+        if quick:
+            known = self.store.outcomes
+            todo = [n for n in todo if not known[self.plan.keys[n]].tried]
+        self._parallel("quick proofs" if quick else "proofs", todo, judge)
+
+    def _parallel(self, title: str, todo: Sequence[int], judge: Callable[[int], Outcome]) -> None:
+        """Judge mutants in threads, each of which waits for child processes."""
+        if not todo:
+            return
+        with self.progress.stage(title, len(todo)) as stage:
+            for _, outcome in each(judge, todo, self.workers):
+                self.store.add(outcome)
+                stage.advance(outcome.status)

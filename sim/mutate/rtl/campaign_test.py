@@ -1,0 +1,211 @@
+"""The campaign inside the simulator: mutant after mutant in one live testbench.
+
+The flow's own driver, monitors and scoreboard judge; only the predictions are computed once and
+kept, and verdicts go to the campaign instead of the result log. Before each mutant the design
+itself (number 0) is reset and runs a short program that must pass: nothing of one mutant reaches
+the next.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import cocotb
+import numpy as np
+import pyuvm
+from pyuvm import uvm_factory
+
+from model.chip.isa import SPAD_WORDS, encode, halt, mm, st
+from sim.mutate.rtl.messages import LineWriter, Queue, Verdict
+from sim.mutate.rtl.order import AdaptiveOrder
+from sim.mutate.rtl.schema import CONTROL
+from sim.mutate.rtl.suite import TestSeries
+from verif.env.predictor import Prediction, Predictor, predict
+from verif.env.result_log import ResultLog
+from verif.env.scoreboard import Scoreboard
+from verif.env.verdict import Verdict as ProgramVerdict
+from verif.items.job import Job
+from verif.items.program_item import ProgramItem, Words
+from verif.items.result import ProgramResult
+from verif.sequences.base import ProgramSequence
+from verif.tests.base_test import BaseTest
+
+PROGRAM_COST = 700
+"""What one program costs besides its cycles: loading and judging, in cycles."""
+
+
+class LeakError(RuntimeError):
+    """The design itself failed: the campaign's verdicts would mean nothing."""
+
+
+class CachedPredictor(Predictor):
+    """Predicts each program once."""
+
+    cache: dict[int, Prediction] = {}
+
+    def accept(self, item: ProgramItem) -> None:
+        """Publish the kept prediction of a program."""
+        self.ap.write(self.cache[id(item)])
+
+    @classmethod
+    def learn(cls, items: tuple[ProgramItem, ...]) -> int:
+        """Predict the programs of a series; return their cycles."""
+        spad: Words = np.zeros(SPAD_WORDS, dtype=np.uint32)
+        cycles = 0
+        for item in items:
+            prediction = predict(item, spad)
+            cls.cache[id(item)] = prediction
+            spad = prediction.spad_after
+            cycles += prediction.expected.counters.total
+        return cycles
+
+
+class CountingScoreboard(Scoreboard):
+    """Judges like the flow's; a mutant's mismatches are what the campaign wants."""
+
+    def check_phase(self) -> None:
+        """Let the campaign decide."""
+
+
+class VerdictTap(ResultLog):
+    """Keeps the last verdict instead of logging it."""
+
+    def build_phase(self) -> None:
+        """Open no file."""
+        super().build_phase()
+        self.last: ProgramResult | None = None
+
+    def accept(self, verdict: ProgramVerdict) -> None:
+        """Keep the verdict."""
+        self.last = verdict.result
+
+
+class OneProgram(ProgramSequence):
+    """Plays one program."""
+
+    def programs(self) -> list[ProgramItem]:
+        """The program."""
+        return self.job.items
+
+
+def scrub_program() -> ProgramItem:
+    """Return a program that overwrites what no reset reaches: operand memories and sums."""
+    program = [encode(mm(2048, 0, 1024, 4, 64, 4)), encode(st(2048, 0, 16)), encode(halt())]
+    spad = np.arange(SPAD_WORDS, dtype=np.uint32)
+    return ProgramItem("scrub", program, spad=spad, depth=64, latency=1, reset_before=True)
+
+
+@pyuvm.test()
+class MutationTest(BaseTest):
+    """Runs the mutants of ``job.params`` (see ``sim.mutate.rtl.runner``)."""
+
+    def build_phase(self) -> None:
+        """Replace what predicts and what listens."""
+        factory = uvm_factory()
+        factory.set_type_override_by_type(Predictor, CachedPredictor)
+        factory.set_type_override_by_type(Scoreboard, CountingScoreboard)
+        factory.set_type_override_by_type(ResultLog, VerdictTap)
+        super().build_phase()
+
+    async def run_phase(self) -> None:
+        """Judge the design, then mutants until the queue is empty."""
+        self.raise_objection()
+        await self.env.control.driver.ready.wait()
+        params: dict[str, Any] = self.job.params
+        self.lines = LineWriter(Path(params["log"]))
+        self.series: dict[str, TestSeries] = {test.name: test for test in params["tests"]}
+        self.scrub = scrub_program()
+        CachedPredictor.learn((self.scrub,))
+        costs = {
+            name: float(CachedPredictor.learn(test.items) + PROGRAM_COST * len(test.items))
+            for name, test in self.series.items()
+        }
+        slow = frozenset(name for name, test in self.series.items() if test.slow)
+        families = {name: test.family for name, test in self.series.items()}
+        self.order = AdaptiveOrder(costs, slow, families, params["history"])
+        self.budget: float = params["budget"]
+        self.survived: dict[int, list[str]] = params["survived"]
+        if params["judge_design"]:
+            await self.judge_design()
+        queue = Queue(Path(params["queue"]))
+        numbers: list[int] = params["numbers"]
+        while (position := queue.take()) < len(numbers):
+            number = numbers[position]
+            self.lines.write("begin", number=number)
+            file = params["files"][number]
+            verdict = await self.judge(number, file, self.tests_for(number, file))
+            self.lines.write("verdict", **verdict.as_json())
+        self.lines.write("end")
+        self.drop_objection()
+
+    async def judge_design(self) -> None:
+        """Run every test on the design, which has to pass.
+
+        Raises:
+            LeakError: with the program and the first mismatch.
+        """
+        verdict = await self.judge(0, "", list(self.series))
+        self.lines.write("verdict", **verdict.as_json())
+        if verdict.killed:
+            raise LeakError(f"the design fails {verdict.program}: {verdict.message}")
+
+    def tests_for(self, number: int, file: str) -> list[str]:
+        """Return the tests for a mutant, best first, as far as the budget reaches."""
+        known = set(self.survived.get(number, ()))
+        left = self.budget
+        chosen: list[str] = []
+        for name in self.order.tests(file):
+            if name in known:
+                continue
+            left -= self.order.costs[name]
+            if left < 0 and chosen:
+                break
+            chosen.append(name)
+        return chosen
+
+    async def judge(self, number: int, file: str, tests: list[str]) -> Verdict:
+        """Bring one mutant to life and run tests until one fails."""
+        began = time.perf_counter()
+        await self.select(0)
+        clean = await self.play(self.scrub)
+        if not clean.passed:
+            message = clean.mismatches[0].message if clean.mismatches else "no comparison"
+            self.lines.write("leak", number=number, message=message)
+            raise LeakError(f"before mutant {number}: {message}")
+        await self.select(number)
+        count = 0
+        for name in tests:
+            for item in self.series[name].items:
+                result = await self.play(item)
+                count += 1
+                if not result.passed:
+                    if number:
+                        self.order.killed_by(file, name)
+                    kinds = tuple(dict.fromkeys(m.kind for m in result.mismatches))
+                    first = result.mismatches[0].message if result.mismatches else "no comparison"
+                    seconds = round(time.perf_counter() - began, 4)
+                    return Verdict(number, True, kinds, name, item.name, first, count, seconds)
+        seconds = round(time.perf_counter() - began, 4)
+        survived = tuple(tests) if number else ()
+        return Verdict(number, False, programs=count, seconds=seconds, survived=survived)
+
+    async def select(self, number: int) -> None:
+        """Make a mutant the live one and reset the chip; drop late protocol errors of the last."""
+        driver = self.env.control.driver
+        top: Any = cocotb.top
+        getattr(top.dut, CONTROL).value = number
+        await driver.cycles(2)
+        await driver.reset()
+        self.env.control.monitor.protocol()
+        await driver.cycles(2)
+
+    async def play(self, item: ProgramItem) -> ProgramResult:
+        """Play one program through the sequencer; return the scoreboard's verdict."""
+        log: VerdictTap = self.env.result_log
+        log.last = None
+        await OneProgram("one", Job(items=[item])).start(self.env.control.sequencer)
+        if log.last is None:
+            raise LeakError(f"program {item.name} ended without a verdict")
+        return log.last

@@ -1,0 +1,92 @@
+"""Are the schemata honest? Builds a sample of mutants by themselves and compares the verdicts."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from functools import partial
+
+from rich.console import Console
+
+from sim.mutate.rtl.apart import ApartVerdict, power_up_tests, run_apart
+from sim.mutate.rtl.parallel import each
+from sim.mutate.rtl.plan import Plan
+from sim.mutate.rtl.progress import StageProgress
+from sim.mutate.rtl.source import file_list
+from sim.mutate.rtl.store import KILLED, PROVEN, Store
+from sim.mutate.rtl.suite import all_items
+
+
+def choose(plan: Plan, store: Store, count: int) -> list[int]:
+    """Return numbers of decided schema mutants, spread over kinds and verdicts."""
+    groups: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for number, mutant in plan.mutants.items():
+        outcome = store.outcomes.get(plan.keys[number])
+        if outcome is not None and mutant.schema and outcome.stage in ("schema", "proof"):
+            groups[mutant.kind, outcome.status].append(number)
+    chosen: list[int] = []
+    rank = 0
+    while len(chosen) < count and any(len(group) > rank for group in groups.values()):
+        for group in groups.values():
+            if len(group) > rank and len(chosen) < count:
+                # A stride without common factor walks through the whole group in large steps.
+                chosen.append(group[rank * _stride(len(group)) % len(group)])
+        rank += 1
+    return sorted(chosen)
+
+
+def _stride(length: int) -> int:
+    stride = max(1, round(length * 0.618))
+    while length > 1 and any(length % d == 0 and stride % d == 0 for d in range(2, stride + 1)):
+        stride += 1
+    return stride
+
+
+def verify_sample(plan: Plan, store: Store, count: int, jobs: int, console: Console,
+                  progress: StageProgress) -> int:  # fmt: skip
+    """Compare verdicts; print what disagrees; return 0 when all agree, 1 when not.
+
+    A killed mutant must fail the test that killed it, a proven one pass a test of each family.
+    """
+    numbers = choose(plan, store, count)
+    verdicts: dict[int, ApartVerdict] = {}
+    with progress.stage("mutants by themselves", len(numbers)) as stage:
+        for number, verdict in each(partial(_alone, plan, store), numbers, jobs):
+            verdicts[number] = verdict
+            stage.advance("killed" if verdict.killed else "survived")
+    wrong = _disagreements(plan, store, verdicts)
+    for number, verdict in wrong:
+        mutant = plan.mutants[number]
+        outcome = store.outcomes[plan.keys[number]]
+        alone = "killed" if verdict.killed else "survived"
+        console.print(
+            f"DISAGREE {mutant.where} {mutant.description}: {outcome.status} in the schema, "
+            f"{alone} by itself ({verdict.message})",
+            markup=False,
+        )
+    console.print(f"{len(numbers) - len(wrong)} of {len(numbers)} verdicts agree", highlight=False)
+    return 1 if wrong or not numbers else 0
+
+
+def _alone(plan: Plan, store: Store, number: int) -> ApartVerdict:
+    outcome = store.outcomes[plan.keys[number]]
+    tests = {test.name: test for test in plan.tests}
+    files = file_list(plan.rtl)
+    if outcome.status == KILLED and outcome.test:
+        return run_apart(plan.mutated(number), files, list(tests[outcome.test].items))
+    # Proofs are about two values: Icarus may tell some by the unknown values of power-up.
+    items = list(all_items(power_up_tests(plan.tests, each=1)))
+    return run_apart(plan.mutated(number), files, items, sim="verilator")
+
+
+def _disagreements(
+    plan: Plan, store: Store, verdicts: Mapping[int, ApartVerdict]
+) -> list[tuple[int, ApartVerdict]]:
+    """Return the mutants whose own build says something else than the store."""
+    found = []
+    for number, verdict in sorted(verdicts.items()):
+        status = store.outcomes[plan.keys[number]].status
+        # A survivor that is neither killed nor proven says nothing that could be wrong.
+        if status in (KILLED, PROVEN) and verdict.killed != (status == KILLED):
+            found.append((number, verdict))
+    return found

@@ -1,0 +1,1 @@
+"""Programs on the RTL: one, random, directed, reduced, traced, replayed."""

@@ -1,0 +1,109 @@
+"""Directed programs on the RTL, compared with the model (``make directed``)."""
+
+from __future__ import annotations
+
+import difflib
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from rich.console import Console
+
+from model.errors import check_int
+from sim.engine.batch import play_batch
+from sim.engine.launch import simulator_version
+from sim.programs.report import finish, print_groups
+from sim.programs.shrink import shrink_failures
+from sim.shared.cli import Parser, UsageError, add_simulator_options, integer, run
+from sim.shared.failures import print_failures
+from sim.shared.results import RESULTS
+from sim.shared.table import format_table
+from verif.items.job import Job
+from verif.items.program_item import ProgramItem
+from verif.items.result import ProgramResult
+from verif.stimulus.directed import REGISTRY, Directed
+
+
+def main() -> int:
+    """Play the programs; 0 when all passed and something was compared."""
+    parser = Parser(prog="directed", description=__doc__)
+    add_simulator_options(parser)
+    parser.add_argument("--name", default="*", help="names or families; * and ? are wildcards")
+    parser.add_argument("--quick", action="store_true", help="without those of many cycles")
+    parser.add_argument("--list", action="store_true", help="only list them")
+    parser.add_argument("--shrink", type=integer, default=0, help="seconds to reduce failures")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="folder of the result files")
+    args = parser.parse_args()
+    check_int("shrink", args.shrink, 0)
+    chosen = select(args.name, args.quick)
+    console = Console(highlight=False)
+    if args.list:
+        rows = [("program", "family", "about"), *((e.name, e.family, e.about) for e in chosen)]
+        console.print(format_table(rows, "<<<"), soft_wrap=True, markup=False)
+        return 0
+
+    items = [item for entry in chosen for item in entry.items()]
+    console.print(
+        f"GA-2 directed programs on {args.sim} {simulator_version(args.sim)}: {len(chosen)} tests, "
+        f"{len(items):,} programs",
+        soft_wrap=True,
+    )
+    batch = play_batch(
+        console, args.sim, [Job("items", {}, items)], len(items), waves=args.waves, rtl=args.rtl
+    )
+    families = {entry.name: entry.family for entry in chosen}
+    groups: dict[str, list[ProgramResult]] = {family: [] for family in families.values()}
+    for result in batch.results:
+        groups[families[result.name.split("/")[0]]].append(result)
+    print_groups(console, "family", groups)
+    print_failures(console, batch.results)
+
+    def series_of(result: ProgramResult) -> list[ProgramItem]:
+        """The failing program after those of the same test that ran before it."""
+        mates = REGISTRY[result.name.split("/")[0]].items()
+        names = [item.name for item in mates]
+        return mates[: names.index(result.name) + 1]
+
+    reduced = shrink_failures(
+        console, args.sim, batch, series_of, rtl=args.rtl, seconds=args.shrink
+    )
+    tests = [entry.name for entry in chosen]
+    return finish(
+        console,
+        "directed",
+        args.sim,
+        batch,
+        groups,
+        reduced,
+        rtl=args.rtl,
+        results=args.results,
+        tests=tests,
+    )
+
+
+def select(names: str, quick: bool) -> list[Directed]:
+    """Directed programs whose name or family matches one of ``names``.
+
+    Raises:
+        UsageError: a name that matches nothing.
+    """
+    chosen: dict[str, Directed] = {}
+    for pattern in names.replace(",", " ").split():
+        found = {
+            entry.name: entry
+            for entry in REGISTRY.values()
+            if fnmatchcase(entry.name, pattern) or fnmatchcase(entry.family, pattern)
+        }
+        if not found:
+            known = [*REGISTRY, *dict.fromkeys(entry.family for entry in REGISTRY.values())]
+            close = difflib.get_close_matches(pattern, known, n=3)
+            hint = f"did you mean {', '.join(close)}?" if close else "see make directed LIST=1"
+            raise UsageError(f"NAME={pattern}: no such directed program; {hint}")
+        chosen.update(found)
+    kept = [entry for entry in chosen.values() if not (quick and entry.slow)]
+    if not kept:
+        raise UsageError(f"NAME={names}: nothing to play")
+    return kept
+
+
+if __name__ == "__main__":
+    run("directed", main)

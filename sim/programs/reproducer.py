@@ -1,0 +1,104 @@
+"""A failing program as files that ``make run`` replays: assembly, images, and the command."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from model.chip.assembler import disassemble
+from model.chip.machine import DEFAULT_DEPTH
+from model.chip.timing import DEFAULT_LATENCY
+from sim.engine.builds import BUILD, RTL
+from sim.programs.program_file import write_image
+from sim.shared.results import shown
+from verif.items.job import Job
+from verif.items.program_item import ProgramItem
+
+FAILURES = BUILD / "failures"
+
+
+@dataclass(frozen=True)
+class Reproducer:
+    """Where a failure was saved.
+
+    Attributes:
+        path: assembly of the failing program.
+        command: plays it again.
+        instructions: of the failing program.
+        programs: how many run one after the other, the failing one included.
+    """
+
+    path: Path
+    command: str
+    instructions: int
+    programs: int = 1
+
+
+def save(
+    sim: str,
+    series: list[ProgramItem],
+    about: str,
+    *,
+    rtl: Path = RTL,
+    folder: Path = FAILURES,
+) -> Reproducer:
+    """Write a failing program, or a series whose last one fails.
+
+    Args:
+        sim: simulator it failed in.
+        series: programs in order.
+        about: what went wrong, some lines; becomes a comment.
+        rtl: folder of the design it failed on.
+        folder: where to.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    item = series[-1]
+    name = f"{stem(item.name)}-{sim}"
+    if len(series) == 1:
+        path = folder / f"{name}.asm"
+        command = f"make run {_write(path, item)} SIM={sim}"
+        command += "" if rtl == RTL else f" RTL={shown(rtl)}"
+    else:
+        # The failure needs what ran before, so the files are for reading, the job for replaying.
+        Job("items", {}, series).save(folder / name)
+        for number, one in enumerate(series):
+            path = folder / name / f"{number}.asm"
+            _write(path, one)
+        command = f".venv/bin/python -m sim.programs.rerun {shown(folder / name)} --sim {sim}"
+        command += "" if rtl == RTL else f" --rtl {shown(rtl)}"
+    lines = [f"; {line}\n" for line in [*about.splitlines(), f"replay: {command}"]]
+    path.write_text("".join(lines) + path.read_text())
+    return Reproducer(path, command, len(item.program), len(series))
+
+
+def stem(name: str) -> str:
+    """A program's name as a file's name."""
+    return re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")
+
+
+def _write(path: Path, item: ProgramItem) -> str:
+    """Write the program and its memories; return the arguments ``make run`` needs for them."""
+    path.write_text("".join(f"{disassemble(word)}\n" for word in item.program))
+    arguments = [f"PROGRAM={shown(path)}"]
+    for name, words in (("EXT", item.image), ("SPAD", item.spad)):
+        if words is not None and words.any():
+            used = int(np.flatnonzero(words)[-1]) + 1
+            file = path.with_suffix(f".{name.lower()}.hex")
+            write_image(str(file), words[:used])
+            arguments.append(f"{name}={shown(file)}")
+    if item.latencies:
+        arguments.append(f"LATS={','.join(map(str, item.latencies))}")
+    elif item.latency != DEFAULT_LATENCY:
+        arguments.append(f"LAT={item.latency}")
+    if item.depth != DEFAULT_DEPTH:
+        arguments.append(f"DEPTH={item.depth}")
+    if item.start_pulses:
+        arguments.append(f"PULSES={','.join(map(str, item.start_pulses))}")
+    if item.abort_at is not None:
+        arguments.append(f"RESET_AT={item.abort_at}")
+    if item.late_answers:
+        arguments.append("LATE=1")
+    return " ".join(arguments)

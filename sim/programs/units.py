@@ -1,0 +1,156 @@
+"""Unit-level tests (verif/units) through cocotb's makefile: ``python -m sim.programs.units``."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+import time
+import xml.etree.ElementTree as ET
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+
+from sim.engine.builds import MAKEFILE, ROOT, RTL, SIMULATORS, Build, build, tail, tool_environment
+from sim.shared.cli import Parser, run
+from sim.shared.results import RESULTS
+from sim.shared.test_log import record_units
+
+FOLDER = ROOT / "verif" / "units"
+BENCH = FOLDER / "hdl" / "unit_bench.sv"
+TOP = "unit_bench"
+TIMEOUT = 600.0  # seconds; a unit takes a few
+
+
+@dataclass
+class UnitRun:
+    """What came of one unit's tests in one simulator.
+
+    Attributes:
+        tests: names of those that ran.
+        failures: message of each test that failed, by its name.
+        error: why the run as a whole is no good, empty otherwise.
+        seconds: wall-clock time, building excluded.
+    """
+
+    tests: list[str] = field(default_factory=list)
+    failures: dict[str, str] = field(default_factory=dict)
+    error: str = ""
+    seconds: float = 0.0
+
+    @property
+    def passed(self) -> bool:
+        """At least one test ran, and none failed."""
+        return bool(self.tests) and not self.failures and not self.error
+
+
+def unit_names() -> list[str]:
+    """The units that have tests: the modules in verif/units that hold cocotb tests."""
+    return sorted(path.stem for path in FOLDER.glob("*.py") if "@cocotb.test" in path.read_text())
+
+
+def build_units(sim: str, rtl: Path = RTL) -> Build:
+    """Compile the unit bench with the design in ``rtl``, or find it compiled.
+
+    Raises:
+        BuildError: it does not compile.
+    """
+    return build(sim, rtl=rtl, bench=[BENCH], top=TOP)
+
+
+def run_unit(sim: str, unit: str, *, rtl: Path = RTL, seed: int = 1) -> UnitRun:
+    """Run the tests of one unit.
+
+    Args:
+        sim: ``icarus`` or ``verilator``.
+        unit: module in verif/units.
+        rtl: folder of the design.
+        seed: of everything random in the tests.
+
+    Raises:
+        BuildError: the bench does not compile.
+    """
+    made = build_units(sim, rtl)
+    outcome = UnitRun()
+    begin = time.monotonic()
+    with tempfile.TemporaryDirectory() as scratch:
+        results = Path(scratch) / "results.xml"
+        try:
+            done = subprocess.run(
+                command(made, unit, results, seed),
+                cwd=scratch,
+                env=tool_environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                timeout=TIMEOUT,
+            )
+        except subprocess.TimeoutExpired:
+            outcome.error = f"not done after {TIMEOUT:.0f} s"
+            return outcome
+        outcome.seconds = time.monotonic() - begin
+        take_results(outcome, results)
+        if not outcome.tests:
+            outcome.error = f"no test ran:\n{tail(done.stdout)}"
+        elif rtl == RTL:
+            record_units(sim, results, RESULTS)
+    return outcome
+
+
+def command(made: Build, unit: str, results: Path, seed: int) -> list[str]:
+    """The call of make that runs the compiled bench."""
+    return [
+        *("make", "-s", "-f", str(MAKEFILE), "-I", str(ROOT), f"SIM={made.sim}"),
+        *(f"SIM_BUILD={made.folder}", f"COCOTB_TOPLEVEL={TOP}"),
+        f"COCOTB_TEST_MODULES=verif.units.{unit}",
+        f"COCOTB_RESULTS_FILE={results}",
+        f"COCOTB_RANDOM_SEED={seed}",
+        # The build is named after its contents; make must not look at times of files.
+        *("-o", str(made.binary), "-o", str(made.binary.with_suffix(".mk"))),
+        "regression",
+    ]
+
+
+def take_results(outcome: UnitRun, results: Path) -> None:
+    """Read cocotb's results file; when there is none, no test ran."""
+    if not results.exists():
+        return
+    for case in ET.parse(results).getroot().iter("testcase"):
+        name = case.get("name", "")
+        outcome.tests.append(name)
+        for child in case:
+            if child.tag in ("failure", "error", "skipped"):
+                outcome.failures[name] = child.get("error_msg") or child.get("message") or child.tag
+
+
+def main() -> int:
+    """Run the units named on the command line, or all, and print a line for each."""
+    parser = Parser(prog="units", description=__doc__)
+    parser.add_argument("units", nargs="*", metavar="UNIT", help=", ".join(unit_names()))
+    parser.add_argument("--sim", choices=SIMULATORS, help="only this simulator")
+    parser.add_argument("--rtl", type=Path, default=RTL, help="folder of the design, with ga2.f")
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+    unknown = set(args.units) - set(unit_names())
+    if unknown:
+        parser.error(f"no unit {', '.join(sorted(unknown))}; there are {', '.join(unit_names())}")
+    console = Console(highlight=False)
+    good = True
+    for sim in [args.sim] if args.sim else SIMULATORS:
+        for unit in args.units or unit_names():
+            outcome = run_unit(sim, unit, rtl=args.rtl, seed=args.seed)
+            good &= outcome.passed
+            verdict = "[green]PASS[/]" if outcome.passed else "[bold red]FAIL[/]"
+            figures = f"{len(outcome.tests):2} tests {outcome.seconds:5.1f} s"
+            console.print(f"{verdict}  {sim:9} {unit:13} {figures}")
+            for name, message in outcome.failures.items():
+                console.print(f"      {name}: {escape(message)}", soft_wrap=True)
+            if outcome.error:
+                console.print(f"      {escape(outcome.error)}", soft_wrap=True)
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    run("units", main)

@@ -1,0 +1,230 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Sets up what a simulation needs, once:  sim/setup/setup.sh python|icarus|verilator|chromium ...
+#
+# Everything lands in the project's own folders (.venv, .tools), except that root installs Debian
+# packages with apt. A part that is ready costs a few milliseconds. Environment: PYTHON (which
+# Python to build the virtual environment from), VENV (where to put it), CXX.
+set -eu
+
+root=$(cd "$(dirname "$0")/../.." && pwd)
+venv=${VENV:-.venv}
+case $venv in /*) ;; *) venv=$root/$venv ;; esac
+tools=$root/.tools
+log=$tools/setup.log
+# The Makefile puts the environment's own Python first; it cannot be built from itself.
+PATH=${PATH#"$venv/bin:"}
+
+say() { printf 'setup: %s\n' "$*"; }
+die() {
+    printf 'setup: error: %s\n' "$*" >&2
+    exit 1
+}
+have() { command -v "$1" >/dev/null 2>&1; }
+is_root() { [ "$(id -u)" = 0 ]; }
+# Runs a command with its output in the log.
+logged() {
+    mkdir -p "$tools"
+    "$@" >>"$log" 2>&1
+}
+
+# ---------------------------------------------------------------- Debian packages
+
+# apt_install PACKAGE...: as root, into the system.
+apt_install() {
+    have apt-get && is_root || return 1
+    say "installing $* with apt"
+    export DEBIAN_FRONTEND=noninteractive
+    logged apt-get install -y --no-install-recommends "$@" && return 0
+    # A new machine has no package lists yet, or stale ones.
+    logged apt-get update && logged apt-get install -y --no-install-recommends "$@"
+}
+
+# apt_unpack PACKAGE...: without root, into .tools/root.
+apt_unpack() {
+    have apt-get && have dpkg || return 1
+    say "unpacking $* into .tools"
+    mkdir -p "$tools/deb" "$tools/root" "$tools/apt/lists/partial" "$tools/apt/cache/archives/partial"
+    (
+        cd "$tools/deb" || exit 1
+        logged apt-get download "$@" && exit 0
+        # No package lists on this machine: fetch them into a folder of our own.
+        own_apt() {
+            logged apt-get -o "Dir::State::lists=$tools/apt/lists" -o "Dir::Cache=$tools/apt/cache" "$@"
+        }
+        own_apt update && own_apt download "$@"
+    ) || return 1
+    for package; do
+        for file in "$tools/deb/$package"_*.deb; do
+            logged dpkg -x "$file" "$tools/root" || return 1
+        done
+    done
+}
+
+# ---------------------------------------------------------------- Python
+
+# Prints major.minor of a Python, or nothing.
+python_version() {
+    "$1" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null || true
+}
+
+new_enough() {
+    "$1" -c 'import sys; sys.exit(sys.version_info < (3, 10))' >/dev/null 2>&1
+}
+
+choose_python() {
+    if [ -n "${PYTHON:-}" ]; then
+        have "$PYTHON" || die "PYTHON=$PYTHON: no such command; give a Python of 3.10 or later, as in: make PYTHON=python3.12"
+        found=$(python_version "$PYTHON")
+        [ -n "$found" ] || die "PYTHON=$PYTHON does not run; give a Python of 3.10 or later, as in: make PYTHON=python3.12"
+        new_enough "$PYTHON" || die "PYTHON=$PYTHON is Python $found, but 3.10 or later is needed, as in: make PYTHON=python3.12"
+        return
+    fi
+    for PYTHON in python3 python3.13 python3.12 python3.11 python3.10 python; do
+        if have "$PYTHON" && new_enough "$PYTHON"; then return; fi
+    done
+    found=$(python_version python3)
+    die "no Python of 3.10 or later on PATH${found:+ (python3 is $found)}; install one, or name it: make PYTHON=/path/to/python3.12"
+}
+
+make_venv() {
+    logged "$PYTHON" -m venv --clear "$venv" && return 0
+    # Debian splits ensurepip off from its Python.
+    if "$PYTHON" -c 'import ensurepip' >/dev/null 2>&1; then
+        die "$PYTHON -m venv failed: see $log"
+    fi
+    if apt_install python3-venv && logged "$PYTHON" -m venv --clear "$venv"; then return 0; fi
+    # Without root: pip out of Debian's wheel, started as a file.
+    if apt_unpack python3-pip-whl && logged "$PYTHON" -m venv --clear --without-pip "$venv"; then
+        for wheel in "$tools"/root/usr/share/python-wheels/pip-*.whl; do
+            logged "$venv/bin/python" "$wheel/pip" install --no-index "$wheel" && return 0
+        done
+    fi
+    die "$PYTHON cannot make a virtual environment; install its venv module (Debian: apt install python3-venv)"
+}
+
+setup_python() {
+    # Ready means: these requirements, in this folder (scripts in a venv hold absolute paths).
+    stamp=$venv/.ready-$({ cat "$root/requirements.txt" && echo "$venv"; } | cksum | cut -d ' ' -f 1)
+    if [ -x "$venv/bin/python" ] && [ -e "$stamp" ]; then
+        [ -n "${PYTHON:-}" ] || return 0
+        choose_python
+        [ "$(python_version "$PYTHON")" != "$(cat "$stamp")" ] || return 0
+    fi
+    choose_python
+    version=$(python_version "$PYTHON")
+    say "Python $version ($(command -v "$PYTHON")): virtual environment and requirements into ${venv#"$root"/}"
+    rm -f "$venv"/.ready-*
+    if ! { [ "$(python_version "$venv/bin/python")" = "$version" ] && [ -e "$venv/bin/pip" ]; }; then
+        make_venv
+    fi
+    logged "$venv/bin/python" -m pip install --disable-pip-version-check --retries 2 \
+        -r "$root/requirements.txt" || pip_failed
+    if [ "$version" = 3.10 ]; then
+        # Its metadata asks for 3.11, but it works with 3.10; what it depends on is installed above.
+        coverage=$(sed -n 's/^\(cocotb-coverage==[^;]*\).*/\1/p' "$root/requirements.txt")
+        logged "$venv/bin/python" -m pip install --disable-pip-version-check --retries 2 --no-deps \
+            --ignore-requires-python "$coverage" || pip_failed
+    fi
+    echo "$version" >"$stamp"
+}
+
+pip_failed() {
+    if tail -n 40 "$log" | grep -qiE 'connection|resolution|timed out|network|unreachable|proxy'; then
+        die "pip cannot reach its package index (no network, or a proxy is missing): run make again once 'pip download pyuvm' works; log: $log"
+    fi
+    die "pip could not install requirements.txt: $(grep '^ERROR' "$log" | tail -n 1) (log: $log)"
+}
+
+# ---------------------------------------------------------------- Icarus Verilog
+
+icarus_help="install it (apt install iverilog | dnf install iverilog | brew install icarus-verilog | pacman -S iverilog), or use 'make SIM=verilator', which needs none of it"
+
+# Without root: Debian's package in .tools, told where it lies.
+unpack_icarus() {
+    apt_unpack iverilog || return 1
+    ivl=$(cd "$tools/root" && echo usr/lib/*/ivl)
+    [ -d "$tools/root/$ivl" ] || return 1
+    libs=${ivl#usr/}
+    libs=${libs%/ivl} # lib/x86_64-linux-gnu; a package may have it under / or under /usr
+    missing=$(ldd "$tools/root/usr/bin/vvp" | grep -c 'not found' || true)
+    if [ "$missing" != 0 ]; then
+        # shellcheck disable=SC2046 # one word a package
+        apt_unpack $(apt-cache depends iverilog | sed -n 's/^ *Depends: \(lib[a-z].*\)/\1/p' | grep -v '^libc6') || return 1
+    fi
+    mkdir -p "$tools/bin"
+    for pair in "iverilog -B" "vvp -M"; do
+        program=${pair% *}
+        cat >"$tools/bin/$program" <<WRAPPER
+#!/bin/sh
+root=\$(cd "\$(dirname "\$0")/../root" && pwd)
+LD_LIBRARY_PATH=\$root/$libs:\$root/usr/$libs\${LD_LIBRARY_PATH:+:\$LD_LIBRARY_PATH}
+export LD_LIBRARY_PATH
+exec "\$root/usr/bin/$program" ${pair#* } "\$root/$ivl" "\$@"
+WRAPPER
+        chmod +x "$tools/bin/$program"
+    done
+}
+
+setup_icarus() {
+    PATH=$PATH:$tools/bin
+    if ! { have iverilog && have vvp; }; then
+        apt_install iverilog || unpack_icarus || true
+        { have iverilog && have vvp; } ||
+            die "Icarus Verilog is missing and could not be installed (log: $log): $icarus_help"
+    fi
+    # A read, not a pipe into head: iverilog -V has much more to say, and this runs every time.
+    version=$(iverilog -V 2>/dev/null | sed -n 's/^Icarus Verilog version \([0-9][0-9]*\).*/\1/p;1q')
+    [ "${version:-0}" -ge 11 ] ||
+        die "Icarus Verilog ${version:-of unknown version} at $(command -v iverilog) is too old, 11 or later is needed: $icarus_help"
+}
+
+# ---------------------------------------------------------------- Verilator
+
+# FST waves (WAVES=1) are compressed with lz4 and zlib; all else works without their headers.
+setup_fst() {
+    [ ! -e "$tools/fst" ] || return 0
+    mkdir -p "$tools"
+    if printf '#include <lz4.h>\n#include <zlib.h>\n' | "$cxx" -E -x c++ - >/dev/null 2>&1; then
+        echo system >"$tools/fst"
+    elif apt_install liblz4-dev zlib1g-dev; then
+        echo system >"$tools/fst"
+    elif apt_unpack liblz4-dev zlib1g-dev; then
+        echo unpacked >"$tools/fst"
+    else
+        say "no lz4 or zlib headers (Debian: liblz4-dev zlib1g-dev): Verilator's waves will be VCD, not FST"
+        echo missing >"$tools/fst"
+    fi
+}
+
+setup_verilator() {
+    cxx=${CXX:-g++}
+    have "$cxx" ||
+        die "no C++ compiler ($cxx), which Verilator needs: install g++ (apt install g++ | dnf install gcc-c++ | pacman -S gcc | xcode-select --install), or name one: make CXX=clang++"
+    [ -e "$tools/fst" ] || VIRTUAL_ENV=$venv "$root/sim/verilator" --version >/dev/null ||
+        die "no usable Verilator: remove ${venv#"$root"/} and run make again"
+    setup_fst
+}
+
+# ---------------------------------------------------------------- Chromium, to look at reports
+
+setup_chromium() {
+    if ! { have chromium && have chromedriver; }; then
+        apt_install chromium chromium-driver ||
+            die "chromium and chromedriver are missing and could not be installed: install them (apt install chromium chromium-driver), or leave this test out"
+    fi
+}
+
+# ---------------------------------------------------------------- what was asked for
+
+[ $# -gt 0 ] || set -- python
+[ ! -e "$log" ] || : >"$log"
+for part; do
+    case $part in
+    python) setup_python ;;
+    icarus) setup_icarus ;;
+    verilator) setup_verilator ;;
+    chromium) setup_chromium ;;
+    *) die "unknown part '$part': python, icarus, verilator or chromium" ;;
+    esac
+done

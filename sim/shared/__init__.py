@@ -1,0 +1,1 @@
+"""What every tool shares: command line, files, processes, results, tables."""

@@ -1,0 +1,67 @@
+"""What all front ends share: one-line errors, exit codes, a clean end on Ctrl-C.
+
+Exit codes: 0 everything matched, 1 something did not, 2 the command line was wrong, 130 Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NoReturn
+
+from model.chip.assembler import AssemblyError
+from model.chip.image import ImageError
+from model.errors import ModelError, ParameterError
+from sim.engine.builds import RTL, SIMULATORS, BuildError
+
+
+class UsageError(ValueError):
+    """A command line that cannot be carried out; the message says what would be right."""
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose errors are one line, without the usage text."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print ``message`` and exit with 2."""
+        self.exit(2, f"{self.prog}: error: {message}\n")
+
+
+def add_simulator_options(parser: argparse.ArgumentParser) -> None:
+    """Add what every front end that simulates understands."""
+    parser.add_argument("--sim", choices=SIMULATORS, default="icarus", help="which simulator")
+    parser.add_argument("--waves", action="store_true", help="record waves")
+    parser.add_argument("--rtl", type=Path, default=RTL, help="folder of the design, with ga2.f")
+
+
+def integer(text: str) -> int:
+    """Read a whole number for argparse, decimal or 0x."""
+    try:
+        return int(text, 0)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
+
+
+def run(program: str, main: Callable[[], int]) -> NoReturn:
+    """Run ``main`` and leave with its exit code; expected errors become one line and a 2."""
+    try:
+        code = main()
+    except ParameterError as error:
+        name = {"latency": "LAT"}.get(error.name, error.name.upper())
+        fail(program, f"{name}={error.value}: must be {error.legal}")
+    except (UsageError, ModelError, AssemblyError, ImageError, BuildError) as error:
+        fail(program, str(error))
+    except OSError as error:
+        fail(program, f"{error.filename}: {error.strerror}" if error.filename else str(error))
+    except KeyboardInterrupt:
+        print(f"\n{program}: interrupted", file=sys.stderr)
+        code = 130
+    sys.exit(code)
+
+
+def fail(program: str, message: str) -> NoReturn:
+    """Print one line of error and exit with 2."""
+    print(f"{program}: error: {message}", file=sys.stderr)
+    sys.exit(2)

@@ -1,0 +1,116 @@
+"""Which tests ran and how they ended: one JSON line a test and run in build/results/ran.jsonl.
+
+Front ends append after each job; the last line of a test and simulator counts. Tests have the names
+of the test plan (``verif.plan``). pytest leaves its own JUnit file, which is read as it is.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+import xml.etree.ElementTree as ET
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from sim.shared.results import RESULTS
+from verif.items.result import ProgramResult
+
+RAN_FILE = "ran.jsonl"
+PYTEST_FILES = "pytest*.xml"
+
+_DIRECTED = re.compile(r"directed (\w+)")
+_RANDOM = re.compile(r"random profile=(\w+)")
+
+
+@dataclass(frozen=True)
+class Run:
+    """The outcome of one test in one run.
+
+    Attributes:
+        test: name as in the test plan.
+        sim: simulator, or ``python`` for pytest.
+        passed: every program of the test passed.
+        programs: how many there were.
+        when: UTC, ISO 8601.
+    """
+
+    test: str
+    sim: str
+    passed: bool
+    programs: int
+    when: str
+
+
+def test_of(provenance: str) -> str | None:
+    """Name in the test plan of the test that a program came from; None when it has none there."""
+    if match := _DIRECTED.match(provenance):
+        return f"directed/{match[1]}"
+    if match := _RANDOM.match(provenance):
+        return f"random/{match[1]}"
+    return None
+
+
+def record_programs(sim: str, results: Iterable[ProgramResult], folder: Path = RESULTS) -> None:
+    """Append the outcome of every test that ``results`` belong to."""
+    grouped: dict[str, list[bool]] = {}
+    for result in results:
+        test = test_of(result.provenance)
+        if test is not None:
+            grouped.setdefault(test, []).append(result.passed)
+    record(sim, {test: (all(passed), len(passed)) for test, passed in grouped.items()}, folder)
+
+
+def record_units(sim: str, results_xml: Path, folder: Path = RESULTS) -> None:
+    """Append the outcome of every test in cocotb's results file of a unit test bench."""
+    outcomes: dict[str, tuple[bool, int]] = {}
+    for case in ET.parse(results_xml).getroot().iter("testcase"):
+        module = case.get("classname", "").rsplit(".", 1)[-1]
+        name = re.sub(r"[\[/].*", "", case.get("name", ""))
+        passed = not any(child.tag in ("failure", "error", "skipped") for child in case)
+        test = f"unit/{module}::{name}"
+        before, count = outcomes.get(test, (True, 0))
+        outcomes[test] = (before and passed, count + 1)
+    record(sim, outcomes, folder)
+
+
+def record(sim: str, outcomes: dict[str, tuple[bool, int]], folder: Path = RESULTS) -> None:
+    """Append (passed, programs) of each test; one write, so that parallel runs do not mix."""
+    when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    lines = [
+        json.dumps(asdict(Run(test, sim, passed, programs, when)))
+        for test, (passed, programs) in outcomes.items()
+    ]
+    if lines:
+        folder.mkdir(parents=True, exist_ok=True)
+        with open(folder / RAN_FILE, "a") as file:
+            file.write("\n".join(lines) + "\n")
+
+
+def last_runs(folder: Path = RESULTS) -> dict[str, dict[str, Run]]:
+    """The last outcome of every test by simulator: {test: {sim: Run}}."""
+    runs: dict[str, dict[str, Run]] = {}
+    path = folder / RAN_FILE
+    if path.exists():
+        for line in path.read_text().splitlines():
+            run = Run(**json.loads(line))
+            runs.setdefault(run.test, {})[run.sim] = run
+    # The latest run last: one of a few tests must not hide behind one of all, or the reverse.
+    for junit in sorted(folder.glob(PYTEST_FILES), key=lambda path: path.stat().st_mtime):
+        for run in _pytest_runs(junit):
+            runs.setdefault(run.test, {})[run.sim] = run
+    return runs
+
+
+def _pytest_runs(junit: Path) -> list[Run]:
+    when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(junit.stat().st_mtime))
+    outcomes: dict[str, list[bool]] = {}
+    for case in ET.parse(junit).getroot().iter("testcase"):
+        parts = case.get("classname", "").split(".")
+        module = next((part for part in parts if part.startswith("test_")), "")
+        name = case.get("name", "").split("[", 1)[0]
+        if module and not any(child.tag == "skipped" for child in case):
+            passed = not any(child.tag in ("failure", "error") for child in case)
+            outcomes.setdefault(f"pytest/{module}.py::{name}", []).append(passed)
+    return [Run(test, "python", all(p), len(p), when) for test, p in outcomes.items()]

@@ -1,0 +1,280 @@
+"""How fast the flow is (``make bench``): ratios, because absolute figures belong to a machine.
+
+Measured in one run: the pyuvm flow against a plain SystemVerilog testbench on both simulators, in
+turns, on the same programs and the same RTL with the same checks; the model against the RTL; what
+starting a simulator process costs; ``make SIM=verilator`` with its build cached and without.
+Targets are reported, they never fail anything: a loaded machine is not a broken one.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from model.chip.assembler import assemble
+from model.chip.machine import Machine
+from model.decode.workload import DecodeRun, compile_decode
+from sim.decode.job import decode_job
+from sim.engine.builds import BUILD, ROOT, SIMULATORS
+from sim.engine.builds import build as build_pyuvm
+from sim.engine.simulator import simulate
+from sim.shared.cli import Parser, UsageError, integer, run
+from sim.shared.results import RESULTS, shown, write_json
+from sim.shared.table import format_table
+from sim.speed import plain_flow
+from sim.speed.plain_flow import PlainFlowError, Replay
+from sim.speed.random_programs import RandomBenchError, measure_random, report_random
+from verif.items.job import Job
+from verif.items.program_item import ProgramItem
+
+ROUNDS = {"icarus": 2, "verilator": 5}
+TARGETS = {
+    "verilator: pyuvm flow / plain testbench": (1.0, True),
+    "icarus: pyuvm flow / plain testbench": (0.95, True),
+    "process start-up, s": (1.0, False),
+    "make SIM=verilator: build cached / built": (0.25, False),
+    "typical random programs a second of one core": (100, True),
+}
+# Not part of the project: a copy of it builds from nothing.
+LEFT_OUT = shutil.ignore_patterns("build", ".venv*", ".tools", ".git", ".*_cache", "__pycache__")
+
+
+class BenchError(RuntimeError):
+    """A measured run did not match the model: its time means nothing."""
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Cycles per second of one flow, one figure a round.
+
+    Attributes:
+        wall: of the simulation phase, by the clock on the wall.
+        cpu: by processor time, which a loaded machine disturbs less.
+    """
+
+    wall: list[float] = field(default_factory=list)
+    cpu: list[float] = field(default_factory=list)
+
+    def add(self, cycles: int, seconds: float, cpu_seconds: float) -> None:
+        """Record a round."""
+        self.wall.append(cycles / seconds)
+        self.cpu.append(cycles / cpu_seconds)
+
+
+@dataclass(frozen=True)
+class Flows:
+    """The flows on one simulator.
+
+    Attributes:
+        plain: the plain testbench as such testbenches are written: it reads hexadecimal files.
+        tuned: the same with one binary file instead.
+        pyuvm: this project's flow.
+    """
+
+    plain: Rates = field(default_factory=Rates)
+    tuned: Rates = field(default_factory=Rates)
+    pyuvm: Rates = field(default_factory=Rates)
+
+    def figures(self) -> dict[str, Any]:
+        """Return rates and ratios as plain data."""
+        ratios = {
+            f"pyuvm_to_{name}_by_{by}": self.ratio(name, by)
+            for name in ("plain", "tuned")
+            for by in ("wall", "cpu")
+        }
+        return asdict(self) | ratios
+
+    def ratio(self, to: str = "plain", by: str = "wall") -> float:
+        """Best pyuvm round over best plain round: what disturbs a round only slows it down."""
+        best: float = max(getattr(self.pyuvm, by)) / max(getattr(getattr(self, to), by))
+        return best
+
+
+def main() -> int:
+    """Measure everything, print it, write build/results/bench.json."""
+    parser = Parser(prog="bench", description=__doc__)
+    parser.add_argument("--rounds", type=integer, help="rounds on each simulator")
+    args = parser.parse_args()
+    if args.rounds is not None and args.rounds < 1:
+        raise UsageError(f"--rounds {args.rounds}: at least one is needed")
+    console = Console(highlight=False)
+    decode = compile_decode()
+    flows: dict[str, Flows] = {}
+    startup: dict[str, float] = {}
+    for sim in SIMULATORS:
+        with console.status(f"{sim}: plain testbench and pyuvm flow in turns"):
+            flows[sim] = measure_flows(sim, decode, args.rounds or ROUNDS[sim])
+            startup[sim] = measure_startup(sim)
+        report_flows(console, sim, flows[sim])
+    with console.status("random programs"):
+        drawn = measure_random()
+    report_random(console, drawn)
+    model = best_rate(lambda: model_cycles(decode), 5)
+    with console.status("make SIM=verilator, built and cached"):
+        built, cached = measure_build()
+
+    rows = [("model against RTL", "cycles/s", "model is faster by")]
+    rows.append(("model", f"{model:,.0f}", ""))
+    for sim in SIMULATORS:
+        rate = max(flows[sim].pyuvm.wall)
+        rows.append((f"RTL in {sim}, pyuvm flow", f"{rate:,.0f}", f"{model / rate:,.1f}"))
+    console.print("\n" + format_table(rows, "<>>"), soft_wrap=True)
+    console.print(
+        f"\nmake SIM=verilator: {built:.1f} s building, {cached:.1f} s with its build cached"
+    )
+    reached = {
+        "verilator: pyuvm flow / plain testbench": flows["verilator"].ratio(),
+        "icarus: pyuvm flow / plain testbench": flows["icarus"].ratio(),
+        "process start-up, s": max(startup.values()),
+        "make SIM=verilator: build cached / built": cached / built,
+        "typical random programs a second of one core": drawn["typical"].cpu,
+    }
+    report_targets(console, reached)
+    figures = {
+        "flows": {sim: each.figures() for sim, each in flows.items()},
+        "model_cycles_per_second": model,
+        "random_programs_per_second": {name: asdict(rate) for name, rate in drawn.items()},
+        "startup_seconds": startup,
+        "make_verilator_seconds": {"building": built, "cached": cached},
+        "targets": {
+            name: {"target": TARGETS[name][0], "measured": value, "reached": meets(name, value)}
+            for name, value in reached.items()
+        },
+    }
+    write_json(RESULTS / "bench.json", figures)
+    console.print(f"\n{shown(RESULTS / 'bench.json')}")
+    return 0
+
+
+def measure_flows(sim: str, decode: DecodeRun, rounds: int) -> Flows:
+    """Play the decode steps in both flows, in turns.
+
+    Raises:
+        BenchError: a run that did not match the model.
+    """
+    folder = BUILD / "bench"
+    latency = decode.params.latency
+    replays = [Replay(step.program, step.image, latency) for step in decode.steps]
+    plain_flow.export(folder, replays)
+    plain_command = plain_flow.build(sim)
+    built = build_pyuvm(sim)
+    # The plain testbench collects no coverage, so neither flow does.
+    job = decode_job({None: decode}, {"coverage": False})
+    flows = Flows()
+    for _ in range(rounds):
+        for rates, binary in ((flows.plain, False), (flows.tuned, True)):
+            plain = plain_flow.run(plain_command, folder, len(replays), binary)
+            if plain.mismatches or plain.cycles != decode.total_cycles:
+                raise BenchError(f"plain testbench on {sim}: {plain}")
+            rates.add(plain.cycles, plain.seconds, plain.cpu_seconds)
+        pyuvm = simulate(sim, job, built=built)
+        done = pyuvm.summary
+        if not pyuvm.passed or done["cycles"] != decode.total_cycles:
+            raise BenchError(f"pyuvm flow on {sim}: {done}, log {pyuvm.log}")
+        flows.pyuvm.add(done["cycles"], done["seconds"], done["cpu_seconds"])
+    return flows
+
+
+def measure_startup(sim: str) -> float:
+    """Seconds of a simulator process beside its simulation phase, best of three.
+
+    From the call of make to its end, with one short program.
+    """
+    built = build_pyuvm(sim)
+    job = Job("items", {}, [ProgramItem("short", assemble("LD dst=0 src=0 len=4"))])
+    times = []
+    for _ in range(3):
+        done = simulate(sim, job, built=built)
+        times.append(done.seconds - float(done.summary["seconds"]))
+    return min(times)
+
+
+def model_cycles(decode: DecodeRun) -> int:
+    """Run every step on the model; return the cycles it counted."""
+    machine = Machine(decode.params.depth)
+    latency = decode.params.latency
+    results = (machine.run(step.program, step.image, latency) for step in decode.steps)
+    return sum(result.counters.total for result in results)
+
+
+def best_rate(work: Callable[[], int], rounds: int) -> float:
+    """Units of work a second, the best of some rounds."""
+    rates = []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        units = work()
+        rates.append(units / (time.perf_counter() - start))
+    return max(rates)
+
+
+def measure_build() -> tuple[float, float]:
+    """Seconds of ``make SIM=verilator`` in a copy of the project: the first time, and again.
+
+    Raises:
+        BenchError: it failed there.
+    """
+    with tempfile.TemporaryDirectory(prefix="ga2-bench-") as folder:
+        copy = Path(folder) / "project"
+        shutil.copytree(ROOT, copy, ignore=LEFT_OUT, symlinks=True)
+        times = []
+        for _ in range(2):
+            start = time.perf_counter()
+            done = subprocess.run(
+                ["make", "SIM=verilator", f"VENV={sys.prefix}"],
+                cwd=copy,
+                env={k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MFLAGS")},
+                capture_output=True,
+                text=True,
+            )
+            times.append(time.perf_counter() - start)
+            if done.returncode:
+                raise BenchError(f"make SIM=verilator in a copy:\n{done.stdout}{done.stderr}")
+    return times[0], times[1]
+
+
+def report_flows(console: Console, sim: str, flows: Flows) -> None:
+    """Print the flows on one simulator, the best round of each."""
+    rows = [[f"{sim}, simulation phase", "cycles/s", "pyuvm is", "by processor time", "pyuvm is"]]
+    titles = {"plain": "plain testbench", "tuned": "  its files in binary", "pyuvm": "pyuvm flow"}
+    for name, title in titles.items():
+        rates: Rates = getattr(flows, name)
+        row: list[str] = [title]
+        for by in ("wall", "cpu"):
+            row.append(f"{max(getattr(rates, by)):,.0f}")
+            row.append("" if name == "pyuvm" else f"{flows.ratio(name, by):.2f} x")
+        rows.append(row)
+    console.print(format_table(rows, "<>>>>") + "\n", soft_wrap=True)
+
+
+def report_targets(console: Console, reached: dict[str, float]) -> None:
+    """Print what was aimed at and what came out."""
+    rows = [("target", "aim", "measured", "")]
+    for name, value in reached.items():
+        aim, at_least = TARGETS[name]
+        sign = ">=" if at_least else "<="
+        verdict = "reached" if meets(name, value) else "MISSED"
+        rows.append((name, f"{sign} {aim}", f"{value:.2f}", verdict))
+    console.print("\n" + format_table(rows, "<>><"), soft_wrap=True)
+
+
+def meets(name: str, value: float) -> bool:
+    """Say whether a figure reaches its target."""
+    aim, at_least = TARGETS[name]
+    return value >= aim if at_least else value <= aim
+
+
+if __name__ == "__main__":
+    try:
+        run("bench", main)
+    except (BenchError, RandomBenchError, PlainFlowError) as error:
+        sys.exit(f"bench: error: {error}")

@@ -1,0 +1,312 @@
+"""The command line: what it refuses, what it prints, what it leaves behind, its exit codes."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+import shutil
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from model.chip.assembler import assemble
+from model.chip.image import parse_hex
+from model.chip.machine import Machine
+from sim.decode.compare import compare_results
+from sim.engine.builds import ROOT, RTL, tool_environment
+from sim.shared.cli import run
+from sim.shared.results import Verdict, write_junit
+from verif.items.result import ProgramResult
+
+GOLDEN = ROOT / "tests" / "golden" / "windowed_decode.json"
+Refused = Callable[..., str]
+COPY = "LD dst=0 src=16 len=8\nST src=0 dst=32 len=8\nHALT\n"
+
+
+def call(module: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """Call a front end as make does."""
+    return subprocess.run(
+        [sys.executable, "-m", f"sim.{module}", *map(str, arguments)],
+        cwd=ROOT,
+        env=tool_environment(),
+        capture_output=True,
+        text=True,
+        timeout=240,
+    )
+
+
+@pytest.fixture
+def refused(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Refused:
+    """A function that calls a front end, which must refuse with one line, and returns it."""
+
+    def refuse(module: str, *arguments: str | Path) -> str:
+        monkeypatch.setattr(sys, "argv", [module, *map(str, arguments)])
+        monkeypatch.chdir(ROOT)
+        with pytest.raises(SystemExit) as ended:
+            run(module, importlib.import_module(f"sim.{module}").main)
+        shown = capsys.readouterr()
+        assert ended.value.code == 2
+        assert shown.out == ""
+        assert len(shown.err.splitlines()) == 1, shown.err
+        return shown.err
+
+    return refuse
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("--windows", "0"), "WINDOWS=0: '0' is neither 'none' nor a number above 0"),
+        (("--windows", "none 8 x"), "'x' is neither"),
+        (("--windows", "8 8"), "8 is given twice"),
+        (("--windows", ""), "WINDOWS is empty"),
+        (("--steps", "65"), "STEPS=65 with window none"),
+        (("--steps", "65", "--windows", "8 65"), "STEPS=65 with window 65"),
+        (("--steps", "0"), "STEPS=0: must be"),
+        (("--steps", "many"), "'many' is not a whole number"),
+        (("--sim", "foo"), "invalid choice: 'foo'"),
+        (("--latency", "0"), "LAT=0: must be an integer in 1..64"),
+        (("--latency", "65"), "LAT=65: must be an integer in 1..64"),
+        (("--start", "16"), "START=16: must be an integer in 0..15"),
+        (("--start", "-1"), "START=-1: must be"),
+        (("--page", "0"), "PAGE=0: must be"),
+        (("--pool", "0"), "POOL=0: must be"),
+        (("--pool", "7"), "needs a pool of 8 pages"),
+        (("--model", "big"), "MODEL=big: must be one of structured, random"),
+        (("--seed", "-1"), "SEED=-1: must be"),
+    ],
+)
+def test_decode_refuses(refused: Refused, arguments: tuple[str, ...], expected: str) -> None:
+    assert expected in refused("decode.__main__", *arguments)
+
+
+@pytest.mark.parametrize(
+    ("module", "arguments", "said"),
+    [
+        (
+            "programs.random_programs",
+            ("--profile", "typicall"),
+            "PROFILE=typicall: must be typical, corner",
+        ),
+        ("programs.random_programs", ("--profile", ""), "PROFILE is empty"),
+        ("programs.random_programs", ("--count", "0"), "N=0: must be an integer of at least 1"),
+        ("programs.random_programs", ("--only", "3", "--count", "4"), "ONLY=3 goes without N"),
+        ("programs.random_programs", ("--seed", "seven"), "'seven' is not a whole number"),
+        ("programs.random_programs", ("--jobs", "0"), "JOBS=0: must be"),
+        ("programs.directed", ("--name", "mm_every_tle"), "did you mean mm_every_tile"),
+        ("programs.directed", ("--name", ""), "nothing to play"),
+        ("programs.powerup", ("--sim", "icarus"), "initial states are random in verilator only"),
+        ("programs.shrink", ("--failure", "nowhere"), "no job in nowhere"),
+        ("programs.run", ("--program", "examples/copy.asm", "--latencies", "0"), "LATS=0: must be"),
+    ],
+)
+def test_verification_front_ends_refuse(
+    module: str, arguments: tuple[str, ...], said: str, refused: Refused
+) -> None:
+    assert said in refused(module, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ((), "--program"),
+        (("--program", ""), "PROGRAM is empty"),
+        (("--program", "nowhere.asm"), "nowhere.asm: No such file"),
+        (("--program", "examples"), "examples: Is a directory"),
+        (("--program", "examples/copy.asm", "--latency", "0"), "LAT=0: must be"),
+        (("--program", "examples/copy.asm", "--depth", "0"), "DEPTH=0: must be"),
+        (("--program", "examples/copy.asm", "--depth", "65537"), "DEPTH=65537: must be"),
+        (("--program", "examples/copy.asm", "--ext", "nowhere.hex"), "nowhere.hex: No such file"),
+        (("--program", "examples/copy.asm", "--ext", "Makefile"), "Makefile: "),
+        (
+            ("--program", "examples/copy.asm", "--ext", "examples/copy.hex", "--depth", "8"),
+            "copy.hex: 24 words do not fit an external memory of 8",
+        ),
+    ],
+)
+def test_run_refuses(refused: Refused, arguments: tuple[str, ...], expected: str) -> None:
+    assert expected in refused("programs.run", *arguments)
+
+
+def test_assembly_error_names_file_line_and_cure(refused: Refused, tmp_path: Path) -> None:
+    source = tmp_path / "bad.asm"
+    source.write_text("LD dst=0 src=0 len=4\n\nLD dst=0 source=4 len=4\n")
+    line = refused("programs.run", "--program", source)
+    assert f"{source}: line 3: 'source=4'" in line
+    assert "did you mean src" in line
+    assert "line 3" in refused("programs.disasm", "--program", source)
+
+
+@pytest.mark.parametrize("digits", [1, 31, 33])
+def test_hex_program_error_names_the_line(refused: Refused, tmp_path: Path, digits: int) -> None:
+    source = tmp_path / "bad.hex"
+    source.write_text("0" * 32 + "\n" + "0" * digits + "\n")
+    assert "line 2" in refused("programs.run", "--program", source)
+
+
+def test_errors_leave_with_their_exit_code() -> None:
+    done = call("decode", "--windows", "0")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "decode: error: WINDOWS=0: '0' is neither 'none' nor a number above 0\n"
+
+
+def test_disassembly_assembles_back(tmp_path: Path) -> None:
+    source = ROOT / "examples" / "attention.asm"
+    listing = tmp_path / "again.asm"
+    listing.write_text(call("programs.disasm", "--program", source).stdout)
+    assert assemble(listing.read_text()) == assemble(source.read_text())
+    assert len(assemble(source.read_text())) > 5
+
+
+@pytest.mark.parametrize("sim", ["icarus", "verilator"])
+@pytest.mark.parametrize("form", ["asm", "hex"])
+def test_program_runs_and_leaves_its_memory(tmp_path: Path, sim: str, form: str) -> None:
+    program = tmp_path / f"copy.{form}"
+    words = assemble(COPY)
+    program.write_text(COPY if form == "asm" else "".join(f"{w:032x}\n" for w in words))
+    image = np.zeros(40, dtype=np.uint32)
+    image[16:24] = np.arange(1, 9) * 0x01010101
+    ext, out = tmp_path / "image.hex", tmp_path / "final.hex"
+    ext.write_text("".join(f"{word:08x}\n" for word in image))
+    done = call(
+        *("programs.run", "--sim", sim, "--program", program, "--ext", ext),
+        *("--out", out, "--latency", "3", "--depth", "100"),
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"^ *0 +14 +dma +LD dst=0 src=16 len=8$", done.stdout, re.M)
+    assert "counters: total 28, mm 0, dma 22, vec 0, n_inst 2" in done.stdout
+    assert "PASS" in done.stdout
+    final = parse_hex(out.read_text())
+    assert len(out.read_text().splitlines()) == 100
+    np.testing.assert_array_equal(final, Machine(100).run(words, image, 3).ext)
+    np.testing.assert_array_equal(final[32:40], image[16:24])
+
+
+def test_fault_is_printed_and_agrees() -> None:
+    done = call("programs.run", "--program", "examples/overlap_fault.asm")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "fault: code 5 (OVERLAP) at pc 2: VADD dst=1 src1=0 src2=8 len=8" in done.stdout
+
+
+def test_difference_is_reported_and_fails(tmp_path: Path) -> None:
+    """The write port of a copy of the design loses a bit: both front ends must say so and fail."""
+    rtl = tmp_path / "rtl"
+    shutil.copytree(RTL, rtl)
+    store = rtl / "ga2_store.sv"
+    text = store.read_text()
+    broken = text.replace("wr_data_q <= rdata;", "wr_data_q <= rdata & 32'hffff_fffe;")
+    assert broken != text, "ga2_store.sv has changed: plant the fault elsewhere"
+    store.write_text(broken)
+    program, ext = tmp_path / "copy.asm", tmp_path / "image.hex"
+    program.write_text(COPY)
+    ext.write_text("@10\n" + "00000001\n" * 8)
+    done = call("programs.run", "--program", program, "--ext", ext, "--rtl", rtl)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "model and RTL differ" in done.stdout
+    assert "ext[32]: expected 0x00000001 (1), got 0x00000000 (0)" in done.stdout
+    waves = re.search(r"waves of \S+: (\S+\.fst)", done.stdout)
+    assert waves
+    assert (ROOT / waves.group(1)).stat().st_size > 0
+
+    done = call(
+        "decode.__main__", "--windows", "1", "--steps", "2", "--rtl", rtl, "--results", tmp_path
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert re.search(r"window +1: FAIL +2 programs", done.stdout)
+    assert "software checks: PASS" in done.stdout
+
+
+@pytest.mark.parametrize("sim", ["icarus", "verilator"])
+def test_decode_writes_the_recorded_figures(tmp_path: Path, sim: str) -> None:
+    """A short run: JSON and JUnit hold the recorded cycles, pages and tokens."""
+    done = call(
+        *(
+            "decode.__main__",
+            "--sim",
+            sim,
+            "--windows",
+            "none 2",
+            "--steps",
+            "4",
+            "--results",
+            tmp_path,
+        )
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    recorded = json.loads(GOLDEN.read_text())["windows"]["None"]
+    found = json.loads((tmp_path / f"decode-{sim}.json").read_text())
+    assert found["simulator"] == sim
+    assert re.fullmatch(r"\d+\.\d+", found["simulator_version"])
+    assert found["mismatches"] == 0
+    assert found["comparisons"] > 8 * (8192 + 5)
+    full = found["windows"]["none"]
+    assert full["tokens"] == recorded["tokens"][:5]
+    assert len(full["steps"]) == 4
+    for step, reference in zip(full["steps"], recorded["steps"], strict=False):
+        assert step == {name: reference[name] for name in step}
+    assert full["total_cycles"] == sum(step["total"] for step in recorded["steps"][:4])
+    narrow = found["windows"]["2"]
+    assert narrow["programs"] == 2
+    assert [step["ctx"] for step in narrow["steps"]] == [1, 2, 2, 2]
+
+    suites = ET.parse(tmp_path / f"decode-{sim}.xml").getroot()
+    counts = {s.get("name"): (s.get("tests"), s.get("failures")) for s in suites}
+    assert counts[f"decode-{sim}.window-none"] == ("4", "0")
+    assert counts[f"decode-{sim}.window-2"] == ("4", "0")
+    assert f"decode-{sim}.software" in counts
+
+
+def test_junit_failure_keeps_its_report(tmp_path: Path) -> None:
+    path = tmp_path / "junit.xml"
+    write_junit(path, [("suite", [Verdict("good", True), Verdict("bad", False, "why\n  a < b")])])
+    root = ET.parse(path).getroot()
+    assert (root.get("tests"), root.get("failures")) == ("2", "1")
+    failure = root.find(".//failure")
+    assert failure is not None
+    assert failure.get("message") == "why"
+    assert failure.text == "why\n  a < b"
+
+
+def result(**changes: object) -> ProgramResult:
+    """What one simulator said about a program, with changes."""
+    fields: dict[str, object] = {
+        "name": "p",
+        "passed": True,
+        "counters": {"total": 33, "n_inst": 2},
+        "fault": 0,
+        "fault_code": 0,
+        "fault_pc": 0,
+        "memory_digest": "aa",
+        "comparisons": 5,
+        "retires": [[0, 1, 0, 17, 8, 0, 5], [1, 2, 0, 10, 0, 8, 0]],
+    }
+    return ProgramResult(**(fields | changes))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"counters": {"total": 34, "n_inst": 2}}, "counters"),
+        ({"fault": 1}, "fault outputs"),
+        ({"memory_digest": "ab"}, "final memory"),
+        ({"retires": [[0, 1, 0, 17, 8, 0, 5], [1, 2, 0, 10, 0, 8, 1]]}, "retire record 1"),
+        ({"retires": [[0, 1, 0, 17, 8, 0, 5]]}, "numbers of retire records"),
+        ({"name": "other"}, "not finished in both"),
+    ],
+)
+def test_simulators_that_disagree(changes: dict[str, object], expected: str) -> None:
+    assert compare_results(["p"], [result()], [result()]) == []
+    (difference,) = compare_results(["p"], [result()], [result(**changes)])
+    assert expected in difference[1]
+
+
+def test_simulators_that_left_nothing_to_compare() -> None:
+    empty = result(retires=None)
+    assert "nothing" not in compare_results(["p"], [result()], [result()])
+    assert "left no memory" in compare_results(["p"], [empty], [empty])[0][1]

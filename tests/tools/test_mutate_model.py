@@ -1,0 +1,215 @@
+"""Mutants of the model: which are made, and what is said of each."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from sim.mutate.model import __main__ as front
+from sim.mutate.model import child
+from sim.mutate.model.generate import Mutant, generate
+from sim.mutate.model.run import MutationError, Runner, Verdict, verdict
+from sim.mutate.model.store import Outcome, Store
+from sim.mutate.model.survivors import load_reasons, stale
+from sim.mutate.model.targets import TARGETS, Target
+
+ROOT = Path(__file__).parents[2]
+
+SOURCE = '''
+"""Counts."""
+
+
+class Counter:
+    def __init__(self, limit: int | None) -> None:
+        self.limit = limit
+        self.now = 0
+
+    def count(self) -> None:
+        self.now += 1
+        while self.now > 3:
+            self.now -= 4
+'''
+TESTS = """
+from model.counter import Counter
+
+def test_start():
+    assert Counter(3).now == 0
+
+def test_count():
+    c = Counter(3)
+    c.count()
+    assert c.now == 1
+    for _ in range(3):
+        c.count()
+    assert c.now == 0
+"""
+
+
+@pytest.fixture
+def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project of one module and its tests."""
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "__init__.py").touch()
+    (tmp_path / "model" / "counter.py").write_text(SOURCE)
+    (tmp_path / "test_toy.py").write_text(TESTS)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(child, "LIMIT_SECONDS", 1.0)
+    return tmp_path
+
+
+def changes() -> dict[str, Mutant]:
+    return {mutant.key: mutant for mutant in generate("counter", SOURCE)}
+
+
+def test_operators_and_statements_are_changed_but_no_annotations() -> None:
+    made = changes()
+    assert {
+        "self.now += 1 -> self.now += 2",
+        "self.now += 1 -> pass",
+        "self.limit = limit -> pass",
+        "while self.now > 3: -> while self.now >= 3:",
+        "while self.now > 3: -> while not self.now > 3:",
+    } <= made.keys()
+    assert made["self.now += 1 -> pass"].line == 11
+    assert not any("int" in mutant.old for mutant in made.values())
+    assert all(compile(mutant.text, "mutant", "exec") for mutant in made.values())
+
+
+def test_each_verdict_with_the_test_that_came_to_it(toy: Path) -> None:
+    made = changes()
+    start, count = "test_toy.py::test_start", "test_toy.py::test_count"
+    wanted: dict[str, tuple[Verdict, str]] = {
+        "self.now = 0 -> self.now = 1": ("killed", start),
+        "self.now += 1 -> self.now += 2": ("killed", count),
+        "self.limit = limit -> pass": ("survived", ""),
+        "self.now -= 4 -> pass": ("timeout", count),
+    }
+    runner = Runner(toy, ["test_toy.py"])
+    assert toy / "test_toy.py" in runner.baseline("counter", SOURCE)
+    assert runner.seconds.keys() == {start, count}
+    runner.seconds[start] = 0.0  # the first to run
+    got: dict[str, tuple[Verdict, str]] = {}
+
+    def done(mutant: Mutant, found: Verdict, test: str) -> None:
+        got[mutant.key] = found, test
+
+    runner.run([made[key] for key in wanted], 1, done)
+    assert got == wanted
+    assert (runner.kills[start], runner.kills[count]) == (1, 2)
+
+
+def test_tests_that_fail_unchanged_are_an_error(toy: Path) -> None:
+    with pytest.raises(MutationError, match="before anything is changed"):
+        Runner(toy, ["test_toy.py"]).baseline("counter", SOURCE.replace("+= 1", "+= 2"))
+
+
+@pytest.mark.parametrize(
+    ("status", "found"),
+    [
+        *((0, "survived"), (1, "killed"), (2, "killed")),
+        *((-signal.SIGSEGV, "killed"), (-signal.SIGXCPU, "timeout")),
+    ],
+)
+def test_what_the_end_of_a_process_says(status: int, found: str) -> None:
+    assert verdict(next(iter(changes().values())), status) == found
+
+
+@pytest.mark.parametrize("status", [3, 5, -signal.SIGTERM, -signal.SIGKILL])
+def test_an_end_from_outside_says_nothing(status: int) -> None:
+    with pytest.raises(MutationError, match=r"model/counter.py:\d+: "):
+        verdict(next(iter(changes().values())), status)
+
+
+def test_an_interruption_leaves_no_process(toy: Path) -> None:
+    runner = Runner(toy, ["test_toy.py"])
+    runner.baseline("counter", SOURCE)
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        runner.run(list(changes().values()), 3, interrupted)
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+
+
+def test_a_run_goes_on_where_it_was_interrupted(toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = SOURCE.replace("while", "if")  # a loop without end takes its time
+    (toy / "model" / "counter.py").write_text(source)
+    total = len(generate("counter", source))
+    state, out = toy / "build" / "state.jsonl", toy / "build" / "result.json"
+    explained = {"self.limit = limit -> pass": "Nobody reads it."}
+    asked: list[int] = []
+    run = Runner.run
+
+    def counted(runner: Runner, mutants: list[Mutant], *rest: object) -> None:
+        asked.append(len(mutants))
+        run(runner, mutants, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Runner, "run", counted)
+    monkeypatch.setattr(front, "ROOT", toy)
+    monkeypatch.setattr(front, "STATE", state)
+    monkeypatch.setattr(front, "OUT", out)
+    target = Target("counter", ("test_toy.py",), strict=True)
+    monkeypatch.setattr(front, "TARGETS", (target,))
+    monkeypatch.setattr(front, "load_reasons", lambda: {"counter": explained})
+    assert front.main(["--jobs", "1"]) == 1  # others survive, unexplained
+    (module,) = json.loads(out.read_text())["modules"]
+    assert module["run"] == module["generated"] == total
+    alive = {survivor.pop("description"): survivor for survivor in module["survivors"]}
+    assert alive["self.limit = limit -> pass"] == {
+        "file": "model/counter.py",
+        "line": 7,
+        "operator": "DropStatement",
+        "reason": "Nobody reads it.",
+    }
+    lines = state.read_text().splitlines()
+    state.write_text("\n".join(lines[:-2]) + "\n" + lines[-2][:20])  # cut off in the middle
+    monkeypatch.setattr(
+        front, "load_reasons", lambda: {"counter": dict.fromkeys(alive, "so it is")}
+    )
+    assert front.main(["--jobs", "1"]) == 0
+    (toy / "test_toy.py").write_text(TESTS + "    assert c.limit == 3\n")
+    assert front.main(["--jobs", "1"]) == 1  # a reason is no longer true
+    assert asked == [total, 2, total]
+    assert json.loads(out.read_text())["modules"][0]["stale_reasons"] == [
+        "counter: said to be equivalent, but killed: self.limit = limit -> pass"
+    ]
+
+
+def test_the_store_keeps_what_was_added(tmp_path: Path) -> None:
+    outcome = Outcome("key", "model/a.py:1: a -> b", "killed", "test_a")
+    Store(tmp_path / "state" / "file").add(outcome)
+    store = Store(tmp_path / "state" / "file")
+    store.load()
+    assert store.outcomes == {"key": outcome}
+
+
+def test_a_reason_must_be_given_and_be_true(tmp_path: Path) -> None:
+    made = list(changes().values())
+    file = tmp_path / "reasons.yaml"
+    file.write_text("counter:\n- mutant: a -> b\n  reason: gone\n")
+    reasons = load_reasons(file)
+    assert stale("counter", reasons, made, None) == ["counter: no longer a mutant: a -> b"]
+    killed = {"counter": {made[0].key: "not so"}}
+    assert stale("counter", killed, made, made[:1]) == []
+    assert "but killed" in stale("counter", killed, made, [])[0]
+    file.write_text("counter:\n- mutant: a -> b\n  reason: ''\n")
+    with pytest.raises(ValueError, match="no reason"):
+        load_reasons(file)
+
+
+def test_reasons_name_modules_that_are_judged() -> None:
+    assert load_reasons().keys() <= {target.module for target in TARGETS}
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.module)
+def test_the_module_and_the_tests_of_each_target_exist(target: Target) -> None:
+    assert all(
+        (ROOT / file).exists()
+        for file in (f"model/{target.module.replace('.', '/')}.py", *target.tests)
+    )

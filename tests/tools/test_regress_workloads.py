@@ -1,0 +1,138 @@
+"""Jobs that simulate: what they make, and what a planted fault looks like in a regression."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sim.engine.builds import RTL
+from sim.regress import buckets, builds, worker, workloads
+from sim.regress.spec import JobSpec
+from verif.stimulus.directed import REGISTRY
+
+DECODE = JobSpec(
+    id="d.icarus.seed1",
+    name="d",
+    kind="decode",
+    params={"steps": 2},
+    seed=1,
+    simulator="icarus",
+    lat=5,
+    depth=4096,
+    window=1,
+    page=2,
+    timeout=120,
+)
+
+
+def play(spec: JobSpec, run: Path):
+    """Run a job as a worker does, with the build noted for it."""
+    builds.build_all([spec], run, print)
+    return worker.JobRecord.from_json(worker.run_job(spec.to_json(), str(run), keep_passed=True))
+
+
+def test_a_decode_job_has_the_configuration_it_was_given():
+    job, count = workloads.decode_workload(DECODE)
+    assert count == len(job.items) == 2
+    assert {(item.latency, item.depth) for item in job.items} == {(5, 4096)}
+    assert "window=1" in job.items[0].provenance
+
+
+def test_a_random_job_is_named_by_profile_and_seed():
+    spec = dataclasses.replace(DECODE, kind="random", params={"profile": "corner", "programs": 7})
+    job, count = workloads.random_workload(spec)
+    assert (job.sequence, count) == ("random", 7)
+    wanted = {"seed": 1, "profile": "corner", "count": 7, "first": 0, "where": "SIM=icarus"}
+    assert job.params == wanted
+
+
+def test_the_reason_of_a_dead_simulation_is_found_in_its_log():
+    text = "simulation died (x.log):\n a\nmodel.errors.ParameterError: no\n **\nmake: *** Error 1"
+    assert workloads.brief(text) == "simulation died (x.log): model.errors.ParameterError: no"
+    text = "simulation died (x.log):\nSegmentation fault\nmake[1]: *** Error 139"
+    assert workloads.brief(text) == "simulation died (x.log): Segmentation fault"
+
+
+def test_a_random_job_passes(tmp_path):
+    spec = dataclasses.replace(DECODE, kind="random", params={"programs": 5})
+    record = play(spec, tmp_path)
+    assert (record.passed, record.programs) == (True, 5), record
+    assert record.tests == {"random/typical": [True, 5]}
+
+
+def test_directed_jobs_choose_by_name_and_family_and_leave_slow_ones_out():
+    def names(**params: object) -> int:
+        spec = dataclasses.replace(DECODE, kind="directed", params=params)
+        return workloads.directed_workload(spec)[1]
+
+    entry = next(iter(REGISTRY.values()))
+    assert names(programs=[entry.name]) == len(entry.items())
+    assert 0 < names(families=[entry.family]) < names() < names(slow=True)
+
+
+def test_the_latency_of_a_job_replaces_only_the_plain_one():
+    entry = next(iter(REGISTRY.values()))
+    plain = dataclasses.replace(entry.items()[0], latency=8, latencies=())
+    assert workloads.at_latency(plain, 33).latency == 33
+    own = dataclasses.replace(plain, latency=2)
+    assert workloads.at_latency(own, 33).latency == 2
+    varying = dataclasses.replace(plain, latencies=(3, 4))
+    assert workloads.at_latency(varying, 33).latencies == (3, 4)
+
+
+@pytest.mark.parametrize(
+    ("kind", "params", "words"),
+    [
+        ("decode", {"step": 3}, "decode takes no step"),
+        ("random", {"profile": "nope"}, "nope"),
+        ("directed", {"programs": ["nope"]}, "no directed program nope"),
+        ("directed", {"families": ["nope"]}, "no family nope"),
+    ],
+)
+def test_unknown_parameters_are_named(kind, params, words):
+    spec = dataclasses.replace(DECODE, kind=kind, params=params)
+    with pytest.raises(ValueError, match=words):
+        workloads.WORKLOADS[kind](spec)
+
+
+def test_a_good_design_passes_and_is_counted(tmp_path):
+    record = play(DECODE, tmp_path)
+    assert record.passed, record
+    assert record.programs == 2
+    assert record.comparisons > 2 * DECODE.depth
+    stored = json.loads((tmp_path / "jobs" / DECODE.id / worker.RECORD).read_text())
+    assert record.cycles == sum(row[2] for row in stored["rows"])
+    assert (tmp_path / record.files["coverage"]).stat().st_size > 1000
+    # The build was made before: the job has none of its own to make.
+    assert "build" not in (tmp_path / record.folder / "sim" / "run.log").read_text().split("\n")[0]
+
+
+def test_a_planted_fault_lands_in_one_bucket_with_instruction_and_rerun(tmp_path):
+    rtl = tmp_path / "rtl"
+    shutil.copytree(RTL, rtl)
+    source = rtl / "ga2_vadd.sv"
+    # Saturation at +127 moves to +126.
+    text, count = re.subn(r"(?<![0-9])127(?![0-9])", "126", source.read_text())
+    assert count
+    source.write_text(text)
+    params = {"families": ["vector_add"], "rtl": str(rtl)}
+    spec = dataclasses.replace(DECODE, kind="directed", params=params)
+    record = worker.JobRecord.from_json(worker.run_job(spec.to_json(), str(tmp_path), False))
+    assert record.status == "failed", record
+    (bucket,) = buckets.collect({spec.id: spec}, [record], "run")
+    assert bucket.operation == "VADD"
+    assert "VADD dst=" in bucket.instruction
+    argv = bucket.rerun.split()
+    assert "sim.programs.rerun" in argv or argv[0] == "make"
+    if "sim.programs.rerun" in argv:
+        folder = argv[argv.index("sim.programs.rerun") + 1]
+        again = [sys.executable, *argv[1:], "--rtl", str(rtl)]
+        done = subprocess.run(again, cwd=worker.ROOT, capture_output=True, text=True)
+        assert done.returncode == 1, (folder, done.stdout, done.stderr)

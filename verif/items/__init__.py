@@ -1,0 +1,1 @@
+"""What travels: programs, bursts, jobs and results."""

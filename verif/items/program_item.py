@@ -1,0 +1,113 @@
+"""A program with everything around it: the unit of work of the whole flow.
+
+Plain data without pyuvm or cocotb, because front ends outside the simulator make items too;
+``ProgramTransaction`` carries one through the sequencer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from model.chip.isa import EXT_WORDS, SPAD_WORDS
+from model.chip.machine import DEFAULT_DEPTH, MAX_PROGRAM
+from model.chip.timing import DEFAULT_LATENCY, Latency
+
+MAX_LATENCY = 64
+
+Words = npt.NDArray[np.uint32]
+
+
+class ProgramItemError(ValueError):
+    """An item that the testbench could not play as described."""
+
+
+def _no_words() -> Words:
+    return np.zeros(0, dtype=np.uint32)
+
+
+@dataclass
+class ProgramItem:
+    """One program run.
+
+    Attributes:
+        name: short, unique within a job.
+        program: 128-bit instruction words; an address past the end reads as HALT.
+        image: initial external memory, uint32, at most ``depth`` words, continued with zeros.
+        spad: scratchpad before the program, uint32 (4096,); None keeps what the last one left.
+        latency: of the external memory in cycles, 1..64.
+        latencies: latency of each read request in turn, 1..64, repeated; answered by the reactive
+            driver in Python instead of the HDL memory. Empty: ``latency`` for all.
+        depth: words of external memory, 1..65,536. Reads beyond give 0, writes are dropped.
+        reset_before: assert reset before the program.
+        start_pulses: cycles in which ``start`` is raised again while the program runs (to be
+            ignored). Cycle 1 is the first FETCH.
+        abort_at: reset in this cycle, load everything again, then run to the end; the aborted
+            part is not compared. Needs ``spad``.
+        late_answers: the memory goes on answering what was requested before that reset, up to 64
+            cycles into the clean run, which must not request anything until then. Needs
+            ``abort_at`` and ``latencies``.
+        idle_after: cycles between the end of the program, or the reset that aborts it, and what
+            follows.
+        cycle_limit: cycles after which the program counts as hung; None: twice what the cycle
+            model allows and some slack.
+        provenance: where it comes from, for a reader.
+        rerun: command that plays this program again; empty: the testbench names one.
+
+    Raises:
+        ProgramItemError: a value outside its range.
+    """
+
+    name: str
+    program: list[int]
+    image: Words = field(default_factory=_no_words)
+    spad: Words | None = None
+    latency: int = DEFAULT_LATENCY
+    latencies: tuple[int, ...] = ()
+    depth: int = DEFAULT_DEPTH
+    reset_before: bool = False
+    start_pulses: tuple[int, ...] = ()
+    abort_at: int | None = None
+    late_answers: bool = False
+    idle_after: int = 0
+    cycle_limit: int | None = None
+    provenance: str = ""
+    rerun: str = ""
+
+    def __post_init__(self) -> None:
+        self.image = np.ascontiguousarray(self.image, dtype=np.uint32)
+        self._require(len(self.program) <= MAX_PROGRAM, "program length", len(self.program))
+        self._require(1 <= self.depth <= EXT_WORDS, "depth", self.depth)
+        self._require(
+            self.image.ndim == 1 and self.image.size <= self.depth, "image shape", self.image.shape
+        )
+        for latency in (self.latency, *self.latencies):
+            self._require(1 <= latency <= MAX_LATENCY, "latency", latency)
+        for cycle in self.start_pulses:
+            self._require(cycle >= 1, "start pulse in cycle", cycle)
+        self._require(self.idle_after >= 0, "idle cycles", self.idle_after)
+        if self.spad is not None:
+            self.spad = np.ascontiguousarray(self.spad, dtype=np.uint32)
+            self._require(self.spad.shape == (SPAD_WORDS,), "scratchpad shape", self.spad.shape)
+        if self.abort_at is not None:
+            self._require(self.abort_at >= 1, "abort in cycle", self.abort_at)
+            self._require(self.spad is not None, "abort without scratchpad contents", None)
+        if self.late_answers:
+            self._require(self.abort_at is not None, "late answers without abort", None)
+            self._require(self.reactive, "late answers without latencies", self.latencies)
+
+    def _require(self, holds: bool, what: str, value: object) -> None:
+        if not holds:
+            raise ProgramItemError(f"item {self.name!r}: {what} {value!r} is not possible")
+
+    @property
+    def reactive(self) -> bool:
+        """True when Python answers the read requests."""
+        return bool(self.latencies)
+
+    @property
+    def read_latency(self) -> Latency:
+        """Latency as the model takes it: fixed, or one per request."""
+        return self.latencies if self.latencies else self.latency

@@ -6,8 +6,9 @@ import numpy as np
 
 from model.checks.paging_shadow import observed, play_sequence
 from model.checks.subject import Subject, require
+from model.chip.image import Words
 from model.chip.machine import RunResult
-from model.compiler.compiled import Compiled, Words
+from model.compiler.compiled import Compiled
 from model.decode.backend import HostStep, MachineBackend
 from model.decode.page_table import OutOfPages, PageTable
 from model.decode.plain_host import PlainHost, recomputed_step

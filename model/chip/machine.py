@@ -9,8 +9,9 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from model.chip.image import Words
 from model.chip.isa import EXT_WORDS, SPAD_WORDS, FaultCode, Instruction, Op, check_fault
-from model.chip.operations import Plan, Words, low_bytes, matrix_addresses, plan_word
+from model.chip.operations import Plan, low_bytes, matrix_addresses, plan_word
 from model.chip.signature import signature_at, signature_of
 from model.chip.timing import DEFAULT_LATENCY, OVERHEAD, Counters, Latency, load_cycles
 

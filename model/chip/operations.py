@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from model.chip.fixed_point import requantize, saturating_add, softmax_q16
+from model.chip.image import Words
 from model.chip.isa import SPAD_WORDS, FaultCode, Instruction, Op, check_fault, decode
 from model.chip.timing import Unit, busy_cycles, unit_of
 
-Words = npt.NDArray[np.uint32]
 Index = npt.NDArray[np.int64]
 
 _MASK = SPAD_WORDS - 1

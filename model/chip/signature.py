@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from model.chip.image import Words
 from model.chip.isa import SPAD_WORDS
-
-Words = npt.NDArray[np.uint32]
 
 ADDRESS_FACTOR = 0x9E3779B1
 

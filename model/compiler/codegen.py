@@ -13,6 +13,7 @@ import numpy as np
 
 from model.chip import isa
 from model.chip.fixed_point import ShiftRangeError, mantissa_shift, quantize
+from model.chip.image import Words
 from model.chip.isa import (
     EXT_WORDS,
     MAX_K,
@@ -23,7 +24,7 @@ from model.chip.isa import (
     Instruction,
 )
 from model.compiler.allocator import FirstFit
-from model.compiler.compiled import Compiled, Region, Words
+from model.compiler.compiled import Compiled, Region
 from model.compiler.graph import FloatArray, Graph, Kind, Node
 from model.compiler.placement import NIBBLES, Placement
 from model.compiler.scales import INT4_STEPS, Scales, assign_scales

@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model.chip.fixed_point import quantize
+from model.chip.image import Words
 from model.chip.isa import Instruction
 from model.compiler.graph import FloatArray, GraphError
-
-Words = NDArray[np.uint32]
 
 
 @dataclass(frozen=True)

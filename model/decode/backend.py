@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+from model.chip.image import Words
 from model.chip.machine import Machine, RunResult
 from model.chip.timing import Latency
-from model.compiler.compiled import Compiled, Words
+from model.compiler.compiled import Compiled
 
 
 class Backend(Protocol):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
+from model.chip.image import Words
 from model.chip.isa import EXT_WORDS
 from model.chip.timing import Counters
-from model.compiler.compiled import Words
 from model.decode.backend import HostStep, MachineBackend
 from model.decode.float_decode import check_window
 from model.decode.page_table import OutOfPages, PageTable

@@ -17,7 +17,7 @@ from typing import Any
 import yaml
 
 from sim.coverage.dat import KINDS, Counts, Item
-from sim.engine.builds import ROOT
+from sim.shared.paths import ROOT
 
 EXCLUSIONS_FILE = ROOT / "verif" / "coverage_exclusions.yaml"
 

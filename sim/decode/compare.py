@@ -18,7 +18,8 @@ from sim.engine.builds import SIMULATORS
 from sim.engine.launch import play, simulator_version
 from sim.shared.cli import Parser, run
 from sim.shared.failures import print_failures
-from sim.shared.results import Verdict, shown, write_json, write_junit
+from sim.shared.paths import shown
+from sim.shared.results import Verdict, write_json, write_junit
 from verif.items.result import ProgramResult
 
 SHOWN = 5

@@ -9,7 +9,7 @@ from pathlib import Path
 from model.decode.float_decode import MAX_CONTEXT
 from model.decode.workload import DEFAULT_WINDOWS, DecodeParams
 from sim.shared.cli import UsageError, integer
-from sim.shared.results import RESULTS
+from sim.shared.paths import RESULTS
 
 
 @dataclass(frozen=True)

@@ -11,15 +11,13 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 
-from sim.engine.builds import BUILD, RTL, build
+from sim.engine.builds import build
 from sim.engine.simulator import JobResult, SimulationError, simulate
+from sim.shared.paths import BUILD, RTL, shown
 from sim.shared.progress import ProgramProgress
-from sim.shared.results import shown
-from verif.items.job import Job, load_job
+from verif.items.job import FAILING, Job, load_job
 from verif.items.program_item import ProgramItem
 from verif.items.result import ProgramResult
-
-FAILING = "failing"  # subfolder of a job: its first failing programs as jobs of their own
 
 
 @dataclass

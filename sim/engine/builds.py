@@ -20,11 +20,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from sim.shared.paths import BUILD, HDL, ROOT, RTL
+
 ENGINE = Path(__file__).resolve().parent
-BUILD = ROOT / "build"
-RTL = ROOT / "hw" / "rtl"
-HDL = ROOT / "verif" / "hdl"
 MAKEFILE = ENGINE / "cocotb.mk"
 PUBLIC = ENGINE / "public.vlt"
 COVERAGE = ENGINE / "coverage.vlt"

@@ -10,14 +10,12 @@ from typing import Any
 from rich.console import Console
 from rich.markup import escape
 
-from sim.engine.builds import BUILD, RTL, BuildError, build, compiler_version
+from sim.engine.builds import BuildError, build, compiler_version
 from sim.engine.simulator import JobResult, SimulationError, simulate
+from sim.shared.paths import BUILD, RTL, shown
 from sim.shared.progress import ProgramProgress
-from sim.shared.results import shown
-from verif.items.job import Job, load_job
+from verif.items.job import FAILING, Job, load_job
 from verif.items.result import ProgramResult
-
-FAILING = "failing"  # subfolder of a job: each failing program as a job of its own
 
 
 @dataclass

@@ -19,8 +19,9 @@ from typing import Any
 import find_libpython
 from cocotb_tools import config as cocotb_config
 
-from sim.engine.builds import BUILD, MAKEFILE, ROOT, RTL, Build, build, tail, tool_environment
+from sim.engine.builds import MAKEFILE, Build, build, tail, tool_environment
 from sim.engine.save_file import write_save_file
+from sim.shared.paths import BUILD, ROOT, RTL
 from verif.items.job import JOB_VARIABLE, RESULTS_FILE, Job
 from verif.items.result import ProgramResult
 

@@ -20,9 +20,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from sim.engine.builds import BUILD, ROOT, tool_environment
+from sim.engine.builds import tool_environment
 from sim.engine.yosys import package_folder
 from sim.formal.proofs import Mutant, Proof
+from sim.shared.paths import BUILD, ROOT
 
 HARDWARE = ROOT / "hw"
 FOLDER = BUILD / "formal"

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from model.chip.image import Words
 from model.chip.isa import SPAD_WORDS, encode, halt, ld
 from model.decode.workload import DecodeParams, run_decode
 from sim.decode.job import decode_job
-from verif.items.program_item import ProgramItem, Words
+from verif.items.program_item import ProgramItem
 from verif.stimulus.random_program import random_items
 
 WINDOW = 4

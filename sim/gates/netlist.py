@@ -18,8 +18,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from sim.engine.builds import BUILD, RTL, locked, rtl_sources
+from sim.engine.builds import locked, rtl_sources
 from sim.engine.yosys import YosysError, package_folder, run_yosys
+from sim.shared.paths import BUILD, RTL
 
 FOLDER = BUILD / "netlists"
 TARGETS = ("generic", "ice40")

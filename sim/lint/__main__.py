@@ -9,8 +9,8 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sim.engine.builds import RTL, rtl_sources, testbench_sources, tool_environment
-from sim.shared.results import ROOT
+from sim.engine.builds import rtl_sources, testbench_sources, tool_environment
+from sim.shared.paths import ROOT, RTL
 from sim.speed.plain_flow import TESTBENCH
 
 

@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 from sim.shared.cli import Parser, run
-from sim.shared.results import RESULTS, ROOT
+from sim.shared.paths import RESULTS, ROOT
 from sim.shared.test_log import Run, last_runs
 from verif.plan import PLAN_FILE, Feature, Plan, PlanError, load_plan
 from verif.stimulus.directed import REGISTRY

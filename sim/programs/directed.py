@@ -15,7 +15,7 @@ from sim.programs.report import finish, print_groups
 from sim.programs.shrink import shrink_failures
 from sim.shared.cli import Parser, UsageError, add_simulator_options, integer, run
 from sim.shared.failures import print_failures
-from sim.shared.results import RESULTS
+from sim.shared.paths import RESULTS
 from sim.shared.table import format_table
 from verif.items.job import Job
 from verif.items.program_item import ProgramItem

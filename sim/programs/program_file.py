@@ -5,15 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
-
 from model.chip.assembler import assemble
-from model.chip.image import ImageError, format_hex, parse_hex
+from model.chip.image import ImageError, Words, format_hex, parse_hex
 from model.chip.machine import MAX_PROGRAM
 from sim.shared.cli import UsageError
-
-Words = npt.NDArray[np.uint32]
 
 WORD_DIGITS = 32  # of a 128-bit instruction
 

@@ -13,13 +13,12 @@ from rich.console import Console
 
 from model.errors import check_int
 from sim.engine.batch import play_batch
-from sim.engine.builds import RTL
 from sim.engine.launch import simulator_version
 from sim.programs.report import finish, print_groups
 from sim.programs.shrink import DEFAULT_SECONDS, shrink_failures
 from sim.shared.cli import Parser, UsageError, add_simulator_options, integer, run
 from sim.shared.failures import print_failures
-from sim.shared.results import RESULTS
+from sim.shared.paths import RESULTS, RTL
 from verif.items.job import Job
 from verif.items.program_item import ProgramItem
 from verif.items.result import ProgramResult

@@ -11,9 +11,8 @@ import numpy as np
 from model.chip.assembler import disassemble
 from model.chip.machine import DEFAULT_DEPTH
 from model.chip.timing import DEFAULT_LATENCY
-from sim.engine.builds import BUILD, RTL
 from sim.programs.program_file import write_image
-from sim.shared.results import shown
+from sim.shared.paths import BUILD, RTL, shown
 from verif.items.job import Job
 from verif.items.program_item import ProgramItem
 

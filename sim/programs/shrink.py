@@ -10,12 +10,12 @@ from rich.console import Console
 from rich.markup import escape
 
 from sim.engine.batch import Batch
-from sim.engine.builds import BUILD, RTL, BuildError, build
+from sim.engine.builds import BuildError, build
 from sim.engine.simulator import SimulationError, job_path, simulate
 from sim.programs.reproducer import FAILURES, Reproducer, save, stem
 from sim.shared.cli import Parser, UsageError, add_simulator_options, integer, run
 from sim.shared.failures import failure_text
-from sim.shared.results import shown
+from sim.shared.paths import RTL, WAVES, shown
 from verif.items.job import Job, JobError, load_job
 from verif.items.program_item import ProgramItem
 from verif.items.result import ProgramResult
@@ -84,7 +84,7 @@ def shrink(
     if not report.reproduced:
         return None
     series = load_job(played / SHRUNK).items
-    target = BUILD / "waves" / f"{stem(series[-1].name)}-{sim}" if waves else None
+    target = WAVES / f"{stem(series[-1].name)}-{sim}" if waves else None
     again = simulate(sim, Job("items", {}, series), rtl=rtl, waves=target, plusargs=plusargs)
     last = again.results[-1] if again.results else None
     failed = last if last and not last.passed else None

@@ -25,7 +25,7 @@ from sim.programs.program_file import read_image, read_program
 from sim.programs.surroundings import add_surroundings, surroundings
 from sim.shared.cli import Parser, UsageError, add_simulator_options, integer, run
 from sim.shared.failures import print_failures
-from sim.shared.results import RESULTS, shown
+from sim.shared.paths import RESULTS, shown
 from verif.items.job import Job
 from verif.items.program_item import MAX_LATENCY, ProgramItem
 

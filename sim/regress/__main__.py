@@ -10,9 +10,9 @@ import os
 import sys
 from pathlib import Path
 
-from sim.regress.worker import ROOT
+from sim.shared.paths import BUILD, ROOT, shown
 
-BASE = ROOT / "build" / "regress"
+BASE = BUILD / "regress"
 FILE = ROOT / "sim" / "regress" / "suites.yaml"
 
 
@@ -20,7 +20,6 @@ def write_report() -> None:
     """Write the HTML report of everything so far; no fault in it may hide how the jobs ended."""
     try:
         from sim.report.write import make_report
-        from sim.shared.results import shown
 
         print(f"report: {shown(make_report())}")
     except KeyboardInterrupt:

@@ -26,12 +26,13 @@ from sim.regress import builds, clusters, config, engine, store
 from sim.regress.__main__ import FILE
 from sim.regress.progress import Progress
 from sim.regress.spec import JobRecord, JobSpec
-from sim.regress.worker import ROOT, command, environment
+from sim.regress.worker import command, environment
 from sim.report.write import make_report
 from sim.shared import files
 from sim.shared.cli import Parser, fail, integer
+from sim.shared.paths import RESULTS, ROOT
 
-RESULT = ROOT / "build" / "results" / "bench-regress.json"
+RESULT = RESULTS / "bench-regress.json"
 PARTS = ("noop", "overhead", "scaling", "stop")
 SCALING_JOBS = 16
 

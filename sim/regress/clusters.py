@@ -24,7 +24,8 @@ import dask
 from distributed import Client, LocalCluster
 
 from sim.regress.config import check_keys
-from sim.regress.worker import ROOT, environment
+from sim.regress.worker import environment
+from sim.shared.paths import ROOT
 
 FARMS = {"slurm": "SLURMCluster", "lsf": "LSFCluster", "sge": "SGECluster", "pbs": "PBSCluster"}
 SUBMIT = {"slurm": "sbatch", "lsf": "bsub", "sge": "qsub", "pbs": "qsub"}

@@ -13,8 +13,9 @@ from typing import Any
 from sim.regress.buckets import Bucket
 from sim.regress.spec import PASSED, STATUSES, JobRecord, JobSpec
 from sim.regress.store import SUMMARY
-from sim.regress.worker import RECORD, ROOT
+from sim.regress.worker import RECORD
 from sim.shared import files
+from sim.shared.paths import ROOT
 
 COMPLETE = "complete"
 INTERRUPTED = "interrupted"

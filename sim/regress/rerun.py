@@ -13,9 +13,10 @@ from pathlib import Path
 from sim.regress.__main__ import BASE
 from sim.regress.spec import JobSpec, Outcome
 from sim.regress.store import ResumeError, read_plan
-from sim.regress.worker import ROOT, command
+from sim.regress.worker import command
 from sim.regress.worker_job import OUTCOME
 from sim.shared import files
+from sim.shared.paths import ROOT
 
 
 def find(run: Path, job: str) -> JobSpec:

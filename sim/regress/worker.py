@@ -24,8 +24,8 @@ from sim.regress.spec import (
 from sim.regress.worker_job import OUTCOME
 from sim.shared import files
 from sim.shared import process as supervise
+from sim.shared.paths import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 COVERAGE_FILE = "coverage.xml"  # functional coverage of a job, beside its record
 BUILDS = "builds.json"  # in the run folder: the compiled simulators that its jobs use
 BUILDS_VARIABLE = "GA2_REGRESS_BUILDS"  # names that file to a job

@@ -8,7 +8,7 @@ from pathlib import Path
 from sim.report.sources import MUTATION, REGRESSIONS, Sources
 from sim.report.write import REPORT, make_report
 from sim.shared.cli import Parser, run
-from sim.shared.results import RESULTS, shown
+from sim.shared.paths import RESULTS, shown
 
 
 def main() -> int:

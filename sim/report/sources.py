@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sim.shared.results import RESULTS, ROOT
+from sim.shared.paths import BUILD, RESULTS
 
-REGRESSIONS = ROOT / "build" / "regress"
-MUTATION = ROOT / "build" / "mutate"
+REGRESSIONS = BUILD / "regress"
+MUTATION = BUILD / "mutate"
 MAX_HISTORY = 200
 
 

@@ -31,9 +31,9 @@ from sim.report.page import DASH, Figure, Section, Text
 from sim.report.sources import Sources
 from sim.report.verdict import judge
 from sim.shared import files
-from sim.shared.results import ROOT
+from sim.shared.paths import BUILD
 
-REPORT = ROOT / "build" / "report"
+REPORT = BUILD / "report"
 DEFAULT = Sources()
 TEMPLATES = Path(__file__).parent / "templates"
 ASSETS = ("report.css", "report.js")

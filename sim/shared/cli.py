@@ -14,7 +14,8 @@ from typing import NoReturn
 from model.chip.assembler import AssemblyError
 from model.chip.image import ImageError
 from model.errors import ModelError, ParameterError
-from sim.engine.builds import RTL, SIMULATORS, BuildError
+from sim.engine.builds import SIMULATORS, BuildError
+from sim.shared.paths import RTL
 
 
 class UsageError(ValueError):

@@ -10,9 +10,6 @@ from typing import Any
 
 from junitparser import Failure, JUnitXml, TestCase, TestSuite
 
-ROOT = Path(__file__).resolve().parents[2]
-RESULTS = ROOT / "build" / "results"
-
 
 @dataclass(frozen=True)
 class Verdict:
@@ -54,8 +51,3 @@ def write_junit(path: Path, suites: Iterable[tuple[str, Iterable[Verdict]]]) -> 
     xml.update_statistics()
     path.parent.mkdir(parents=True, exist_ok=True)
     xml.write(str(path), pretty=True)
-
-
-def shown(path: Path) -> str:
-    """Return ``path`` as it is best printed: relative to the project when it lies inside."""
-    return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else str(path)

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from sim.shared.results import RESULTS
+from sim.shared.paths import RESULTS
 from verif.items.result import ProgramResult
 
 RAN_FILE = "ran.jsonl"

@@ -16,7 +16,8 @@ import numpy.typing as npt
 
 from model.chip.isa import Instruction, Op
 from model.chip.machine import DEFAULT_DEPTH, Machine
-from sim.engine.builds import BUILD, ROOT, RTL, rtl_sources, tool_environment
+from sim.engine.builds import rtl_sources, tool_environment
+from sim.shared.paths import BUILD, ROOT, RTL
 
 TESTBENCH = [
     ROOT / "sim" / "speed" / "plain_tb" / name for name in ("plain_checker.sv", "plain_tb.sv")

@@ -10,13 +10,14 @@ import numpy as np
 from cocotb.triggers import Timer
 
 import verif.env.scoreboard as scoreboard_module
+from model.chip.image import Words
 from model.chip.machine import RunResult
 from verif.agents.control.observation import Observation
 from verif.env.compare import CHECKS, Found, compare_memory
 from verif.env.predictor import Prediction, Predictor
 from verif.env.result_log import ResultLog
 from verif.env.scoreboard import Scoreboard
-from verif.items.program_item import ProgramItem, Words
+from verif.items.program_item import ProgramItem
 from verif.items.result import ProgramResult
 from verif.sequences.registry import make_sequence
 from verif.tests.base_test import BaseTest

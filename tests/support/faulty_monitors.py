@@ -8,12 +8,12 @@ from typing import Any
 
 from cocotb.triggers import FallingEdge, RisingEdge, Timer
 
+from model.chip.image import Words
 from model.chip.timing import Counters
 from verif.agents.control.monitor import COUNTERS, ControlMonitor
 from verif.agents.control.observation import Observation, ProtocolErrors
 from verif.agents.memory.monitor import BurstMonitor
 from verif.items.burst_item import BurstItem
-from verif.items.program_item import Words
 
 
 class SamplesCountersEarly(ControlMonitor):

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from sabotage import WRONG_ADDRESS, number
 
+from model.chip.image import Words
 from model.chip.isa import amax, encode, halt, ld, mm, rq, st, vadd
-from verif.items.program_item import ProgramItem, Words
+from verif.items.program_item import ProgramItem
 from verif.items.result import ProgramResult
 
 SETS = ("sound", "broken")

@@ -7,9 +7,9 @@ import pytest
 from broken_rules import WRONG, plant
 
 from model.chip.isa import amax, encode, halt, ld, mm, rq, sm, st, unpack, vadd
-from sim.engine.builds import RTL
 from sim.engine.simulator import simulate
 from sim.shared.failures import failure_text
+from sim.shared.paths import RTL
 from verif.env.protocol import PROTOCOL_ERRORS
 from verif.items.job import Job
 from verif.items.program_item import ProgramItem

@@ -21,6 +21,7 @@ from stimulus_support import (
 from model.chip.isa import FaultCode, Op, check_fault, decode
 from model.chip.machine import Machine
 from model.chip.timeline import slot_at, timeline
+from sim.shared.paths import ROOT
 from verif.bins.faults import violations
 from verif.bins.fields import Hit
 from verif.bins.program import BinRunner
@@ -30,7 +31,6 @@ from verif.stimulus.profiles import PROFILES, UnknownProfileError
 from verif.stimulus.random_program import random_item, random_items
 from verif.stimulus.source import Source
 
-ROOT = Path(__file__).resolve().parents[2]
 PYTHONS = sorted(Path.home().glob(".pyenv/versions/3.1[0-3].*/bin/python"))
 
 

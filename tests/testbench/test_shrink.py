@@ -12,12 +12,12 @@ from planted_bugs import BUGS, plant
 
 from model.chip.isa import Instruction, Op, decode, encode, halt, ld, sm, st, unpack, vadd
 from model.chip.machine import Machine
-from sim.engine.builds import RTL
 from sim.engine.simulator import simulate
 from sim.programs.random_programs import series_of
 from sim.programs.reproducer import save
 from sim.programs.shrink import Shrunk, shrink
 from sim.shared.failures import failure_text
+from sim.shared.paths import RTL
 from verif.items.job import Job, load_job
 from verif.items.program_item import ProgramItem
 from verif.items.result import Mismatch, ProgramResult

@@ -17,11 +17,12 @@ from planted_bugs import BUGS, replant
 
 from model.chip.timeline import timeline
 from sim.decode.compare import compare_results
-from sim.engine.builds import ROOT, RTL, build, tool_environment
+from sim.engine.builds import build, tool_environment
 from sim.engine.simulator import JobResult, simulate
 from sim.programs.powerup import compare_states
 from sim.programs.random_programs import split
 from sim.shared.failures import failure_text
+from sim.shared.paths import ROOT, RTL
 from sim.shared.test_log import record_programs
 from verif.items.job import Job
 from verif.items.program_item import ProgramItem

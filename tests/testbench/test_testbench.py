@@ -11,8 +11,8 @@ import pytest
 from sabotage import SABOTAGES, WRONG_ADDRESS, number, plant
 
 from model.chip.isa import amax, encode, halt, ld, mm, rq, st, vadd
-from sim.engine.builds import RTL
 from sim.engine.simulator import JobResult, simulate
+from sim.shared.paths import RTL
 from verif.items.job import Job
 from verif.items.program_item import ProgramItem
 from verif.items.result import ProgramResult

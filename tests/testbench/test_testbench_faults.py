@@ -13,8 +13,9 @@ from sabotage import plant
 from testbench_conformance import SETS, Said, complaints
 from testbench_faults import FAULTS, SOUND
 
-from sim.engine.builds import RTL, build, tail
+from sim.engine.builds import build, tail
 from sim.engine.simulator import MEMORY, JobResult, command, run_environment
+from sim.shared.paths import RTL
 from verif.items.job import RESULTS_FILE
 from verif.items.result import ProgramResult
 

@@ -19,8 +19,9 @@ from model.chip.assembler import assemble
 from model.chip.image import parse_hex
 from model.chip.machine import Machine
 from sim.decode.compare import compare_results
-from sim.engine.builds import ROOT, RTL, tool_environment
+from sim.engine.builds import tool_environment
 from sim.shared.cli import run
+from sim.shared.paths import ROOT, RTL
 from sim.shared.results import Verdict, write_junit
 from verif.items.result import ProgramResult
 

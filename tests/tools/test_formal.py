@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from sim.engine.builds import ROOT
 from sim.formal import sby
 from sim.formal.__main__ import Row, report
 from sim.formal.proofs import PROOFS, Mutant, Proof, Property
+from sim.shared.paths import ROOT
 
 SCRIPTS = ROOT / "hw" / "formal"
 PROPERTIES = [(proof, each) for proof in PROOFS for each in proof.properties]

@@ -6,7 +6,6 @@ import json
 
 import pytest
 
-from sim.engine.builds import RTL
 from sim.mutate.rtl import plan as plans
 from sim.mutate.rtl.__main__ import main
 from sim.mutate.rtl.apart import run_units
@@ -22,6 +21,7 @@ from sim.mutate.rtl.source import file_list, read_sources
 from sim.mutate.rtl.store import KILLED, OPEN, PROVEN, SURVIVED, Context, Outcome, Store
 from sim.mutate.rtl.suite import suite, suite_digest
 from sim.mutate.rtl.verify import choose
+from sim.shared.paths import RTL
 
 CONTEXT = Context("rtl", "bench", "tests")
 

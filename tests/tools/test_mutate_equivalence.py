@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from mutation_samples import COUNTER, FILE, TEXTS, with_change
 
-from sim.engine.builds import RTL
 from sim.mutate.rtl.boundary import Hierarchy
 from sim.mutate.rtl.equivalence import Prover, constant_zero
 from sim.mutate.rtl.source import read_sources
 from sim.mutate.rtl.yosys import portable
+from sim.shared.paths import RTL
 
 BLOCK = """\
 module block (input wire clk, input wire rst, input wire start, input wire [3:0] d,

@@ -7,7 +7,6 @@ from collections import Counter
 import pytest
 from mutation_samples import COUNTER, FILE, TEXTS, by_description, sample_design
 
-from sim.engine.builds import RTL
 from sim.mutate.rtl.classic_list import CLASSICS, Patch
 from sim.mutate.rtl.classics import PatchError, locate, named_mutants
 from sim.mutate.rtl.generate import deduplicate, generate
@@ -15,6 +14,7 @@ from sim.mutate.rtl.literals import neighbours, value_of
 from sim.mutate.rtl.mutant import apply_edits, canonical, key_of
 from sim.mutate.rtl.plan import every, make_plan, sample
 from sim.mutate.rtl.source import SourceError, errors_of, load
+from sim.shared.paths import RTL
 
 
 @pytest.fixture(scope="module")

@@ -16,8 +16,7 @@ from sim.mutate.model.run import MutationError, Runner, Verdict, verdict
 from sim.mutate.model.store import Outcome, Store
 from sim.mutate.model.survivors import load_reasons, stale
 from sim.mutate.model.targets import TARGETS, Target
-
-ROOT = Path(__file__).parents[2]
+from sim.shared.paths import ROOT
 
 SOURCE = '''
 """Counts."""

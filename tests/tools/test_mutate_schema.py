@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from mutation_samples import FILE, TEXTS, sample_design
 
-from sim.engine.builds import RTL
 from sim.mutate.rtl.equivalence import Prover
 from sim.mutate.rtl.generate import generate
 from sim.mutate.rtl.mutant import Edit, Form, Mutant, apply_edits
 from sim.mutate.rtl.plan import every, make_plan
 from sim.mutate.rtl.schema import CONTROL, PACKAGE_FILE, SchemaError, instrument, write
 from sim.mutate.rtl.source import errors_of, file_list
+from sim.shared.paths import RTL
 
 # The modules with signed, wide or nested expressions, where a schema could do harm. Multipliers are
 # left out: proving one equal takes the engines minutes.

@@ -10,7 +10,7 @@ import pytest
 from sabotage import SABOTAGES, number, plant
 
 from model.chip.assembler import assemble
-from sim.engine.builds import RTL
+from sim.shared.paths import RTL
 from sim.speed.plain_flow import PlainFlowError, PlainRun, Replay, build, export, run
 
 # ``start`` is never raised while a program runs here.

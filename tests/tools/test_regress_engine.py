@@ -22,8 +22,8 @@ from distributed.scheduler import KilledWorker
 
 from sim.regress import engine, store
 from sim.regress.bench import noop_jobs
-from sim.regress.worker import ROOT
 from sim.shared import process as supervise
+from sim.shared.paths import ROOT
 
 MARK = "GA2_TEST_MARK"
 

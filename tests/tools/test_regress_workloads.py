@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from sim.engine.builds import RTL
 from sim.regress import buckets, builds, worker, workloads
 from sim.regress.spec import JobSpec
+from sim.shared.paths import ROOT, RTL
 from verif.stimulus.directed import REGISTRY
 
 DECODE = JobSpec(
@@ -134,5 +134,5 @@ def test_a_planted_fault_lands_in_one_bucket_with_instruction_and_rerun(tmp_path
     if "sim.programs.rerun" in argv:
         folder = argv[argv.index("sim.programs.rerun") + 1]
         again = [sys.executable, *argv[1:], "--rtl", str(rtl)]
-        done = subprocess.run(again, cwd=worker.ROOT, capture_output=True, text=True)
+        done = subprocess.run(again, cwd=ROOT, capture_output=True, text=True)
         assert done.returncode == 1, (folder, done.stdout, done.stderr)

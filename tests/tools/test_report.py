@@ -22,7 +22,7 @@ from sim.report.page import Section, percent
 from sim.report.sources import Sources
 from sim.report.verdict import NEEDED, judge
 from sim.report.write import MODULES, make_report
-from sim.shared.results import ROOT
+from sim.shared.paths import ROOT
 
 CHROMIUMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FLAGS = (

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from sim.shared.paths import ROOT
+
 SETUP = "sim/setup/setup.sh"
 # What the scripts themselves need from any machine.
 BASICS = ("sh", "cat", "cut", "cksum", "dirname", "grep", "id", "mkdir", "mv", "printf", "rm")

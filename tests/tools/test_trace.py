@@ -15,7 +15,7 @@ from model.chip.assembler import assemble
 from model.chip.machine import Machine
 from model.chip.timing import unit_of
 from sim.programs.trace import COUNTED, FRONT, trace_events
-from sim.shared.results import ROOT
+from sim.shared.paths import ROOT
 
 
 def busy_by_counter(events):

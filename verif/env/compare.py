@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from model.chip.assembler import disassemble
+from model.chip.image import Words
 from verif.agents.control.observation import RETIRE_FIELDS, Observation
 from verif.env.predictor import Prediction
 from verif.env.protocol import PROTOCOL_ERRORS, UNKNOWN_BITS, codes_of
-from verif.items.program_item import Words
 from verif.items.result import Mismatch
 
 SHOWN = 8  # words of memory, bursts or records named one by one

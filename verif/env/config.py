@@ -7,9 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
+from model.chip.image import Words
 from model.chip.isa import SPAD_WORDS
 from model.chip.machine import DEFAULT_DEPTH
-from verif.items.program_item import ProgramItem, Words
+from verif.items.program_item import ProgramItem
 from verif.items.result import ProgramResult
 
 

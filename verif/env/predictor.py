@@ -9,13 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 from pyuvm import ConfigDB, uvm_analysis_port, uvm_component
 
+from model.chip.image import Words
 from model.chip.isa import Instruction, Op
 from model.chip.machine import Machine, RunResult
 from verif.bins.fields import Hit
 from verif.bins.program import ProgramBins
 from verif.env.analysis_input import AnalysisInput
 from verif.env.config import EnvConfig
-from verif.items.program_item import ProgramItem, Words
+from verif.items.program_item import ProgramItem
 
 
 @dataclass(frozen=True)

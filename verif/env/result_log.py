@@ -15,9 +15,8 @@ from pyuvm import ConfigDB, uvm_component
 from verif.env.analysis_input import AnalysisInput
 from verif.env.config import EnvConfig
 from verif.env.verdict import Verdict
-from verif.items.job import MEMORY_FILE, RESULTS_FILE, Job, job_folder
+from verif.items.job import FAILING, MEMORY_FILE, RESULTS_FILE, Job, job_folder
 
-FAILING = "failing"  # subfolder of the job: one job for each failing program
 KEPT = 100
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -9,15 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
+from model.chip.image import Words
 from model.chip.isa import EXT_WORDS, SPAD_WORDS
 from model.chip.machine import DEFAULT_DEPTH, MAX_PROGRAM
 from model.chip.timing import DEFAULT_LATENCY, Latency
 
 MAX_LATENCY = 64
-
-Words = npt.NDArray[np.uint32]
 
 
 class ProgramItemError(ValueError):

@@ -9,7 +9,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from verif.items.program_item import ProgramItem, Words
+from model.chip.image import Words
+from verif.items.program_item import ProgramItem
 from verif.shrink.steps import Search, lowest
 
 FEW = 48  # words that are looked at one by one

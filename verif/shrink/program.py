@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from model.chip.assembler import OPERANDS, Operand
+from model.chip.image import Words
 from model.chip.isa import EXT_WORDS, SPAD_WORDS, Op, decode
-from verif.items.program_item import ProgramItem, Words
+from verif.items.program_item import ProgramItem
 from verif.shrink.steps import Search, lowest
 
 ADDRESSES = ("dst", "src", "src1", "src2", "A", "B")

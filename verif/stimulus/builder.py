@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from model.chip.image import Words
 from model.chip.isa import SPAD_WORDS, Instruction, encode, halt, st
 from verif.items.program_item import ProgramItem
-from verif.stimulus.data import Words, pattern, words
+from verif.stimulus.data import pattern, words
 
 SMALLEST_DEPTH = 1024
 

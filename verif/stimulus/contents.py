@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from verif.stimulus.data import INT8_CORNERS, INT32_CORNERS, Words, words
+from model.chip.image import Words
+from verif.stimulus.data import INT8_CORNERS, INT32_CORNERS, words
 from verif.stimulus.source import Source
 
 BLOCK = 64

@@ -14,14 +14,13 @@ from typing import Any
 
 import cocotb
 import numpy as np
-import numpy.typing as npt
 from cocotb.triggers import FallingEdge
 
+from model.chip.image import Words
 from model.chip.isa import EXT_WORDS, SPAD_WORDS, FaultCode, Instruction, Op, check_fault, encode
 from model.chip.machine import Machine
 from model.chip.timing import DEFAULT_LATENCY, busy_cycles
 
-Words = npt.NDArray[np.uint32]
 QUIET_CYCLES = 2  # FETCH and ISSUE separate two instructions on the chip
 SLACK = 8  # cycles beyond the predicted end before a unit counts as hung
 USES_RDATA = frozenset(Op) - {Op.HALT, Op.LD}

@@ -7,11 +7,9 @@ import json
 import random
 import signal
 import time
-from pathlib import Path
 
 from rich.console import Console
 
-from sim.engine.builds import BUILD
 from sim.mutate.model.generate import Mutant, generate
 from sim.mutate.model.run import MutationError, Runner, Verdict
 from sim.mutate.model.score import Score, show
@@ -22,10 +20,10 @@ from sim.mutate.rtl.progress import StageProgress
 from sim.mutate.rtl.runner import processors
 from sim.mutate.rtl.store import digest_files
 from sim.shared.cli import Parser, UsageError, integer, run
+from sim.shared.paths import BUILD, RESULTS, ROOT
 
-ROOT = Path(__file__).resolve().parents[3]
 STATE = BUILD / "mutate-model" / "state.jsonl"
-OUT = BUILD / "results" / "mutate-model.json"
+OUT = RESULTS / "mutate-model.json"
 SAMPLE = 100
 
 

@@ -14,10 +14,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from sim.engine.builds import BUILD, BuildError, build
+from sim.engine.builds import BuildError, build
 from sim.engine.simulator import SimulationError, simulate
 from sim.mutate.rtl.suite import TestSeries
 from sim.programs.units import build_units, run_unit, unit_names
+from sim.shared.paths import BUILD
 from verif.items.job import Job
 from verif.items.program_item import ProgramItem
 from verif.items.result import ProgramResult

@@ -17,6 +17,7 @@ import numpy as np
 import pyuvm
 from pyuvm import uvm_factory
 
+from model.chip.image import Words
 from model.chip.isa import SPAD_WORDS, encode, halt, mm, st
 from sim.mutate.rtl.messages import LineWriter, Queue, Verdict
 from sim.mutate.rtl.order import AdaptiveOrder
@@ -27,7 +28,7 @@ from verif.env.result_log import ResultLog
 from verif.env.scoreboard import Scoreboard
 from verif.env.verdict import Verdict as ProgramVerdict
 from verif.items.job import Job
-from verif.items.program_item import ProgramItem, Words
+from verif.items.program_item import ProgramItem
 from verif.items.result import ProgramResult
 from verif.sequences.base import ProgramSequence
 from verif.tests.base_test import BaseTest

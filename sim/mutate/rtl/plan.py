@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sim.engine.builds import ROOT
 from sim.mutate.rtl.classics import named_mutants
 from sim.mutate.rtl.generate import deduplicate, generate
 from sim.mutate.rtl.mutant import Mutant, apply_edits, key_of
 from sim.mutate.rtl.source import load, read_sources
 from sim.mutate.rtl.store import Context, digest_files, digest_texts
 from sim.mutate.rtl.suite import TestSeries, suite, suite_digest
+from sim.shared.paths import ROOT
 
 BENCH = (
     "verif/hdl/*.sv",

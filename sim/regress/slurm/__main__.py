@@ -21,11 +21,11 @@ import psutil
 
 from sim.regress.slurm.private import PrivateSlurm, SlurmError
 from sim.regress.store import PLAN, RESULTS, SUMMARY
-from sim.regress.worker import ROOT
 from sim.shared.cli import Parser, fail, integer
+from sim.shared.paths import BUILD, ROOT
 from sim.shared.process import MARK
 
-FOLDER = ROOT / "build" / "slurm"
+FOLDER = BUILD / "slurm"
 LIMIT_SECONDS = 2.0
 
 

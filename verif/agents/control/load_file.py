@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
+from model.chip.image import Words
 from verif.agents.control.cycle_budget import cycle_budget
-from verif.items.program_item import ProgramItem, Words
+from verif.items.program_item import ProgramItem
 
 LOAD_SPAD = 1
 REACTIVE = 2

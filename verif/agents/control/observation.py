@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from model.chip.image import Words
 from model.chip.timing import Counters
-from verif.items.program_item import Words
 
 Bits = npt.NDArray[np.bool_]
 

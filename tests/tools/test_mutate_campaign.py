@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass, fields, replace
 
+import numpy as np
 import pytest
 
+from model.chip.isa import SPAD_WORDS
 from sim.mutate.rtl import plan as plans
 from sim.mutate.rtl.__main__ import main
 from sim.mutate.rtl.apart import run_units
@@ -22,6 +25,7 @@ from sim.mutate.rtl.store import KILLED, OPEN, PROVEN, SURVIVED, Context, Outcom
 from sim.mutate.rtl.suite import suite, suite_digest
 from sim.mutate.rtl.verify import choose
 from sim.shared.paths import RTL
+from verif.items.program_item import ProgramItem
 
 CONTEXT = Context("rtl", "bench", "tests")
 
@@ -156,6 +160,39 @@ def test_the_tests_are_named_by_their_contents():
     assert suite_digest(tests) == suite_digest(suite())
     assert suite_digest(tests[1:]) != suite_digest(tests)
     assert all(test.items[0].spad is not None for test in tests)
+
+
+ITEM = ProgramItem(
+    "item", [1, 2], spad=np.zeros(SPAD_WORDS), latencies=(8,), abort_at=9, start_pulses=(3,)
+)
+OTHER = {
+    "program": [1, 3],
+    "image": np.ones(1),
+    "spad": np.ones(SPAD_WORDS),
+    "latencies": (8, 9),
+    "start_pulses": (4,),
+    "abort_at": 8,
+    "cycle_limit": 99,
+}
+
+
+@pytest.mark.parametrize("name", [field.name for field in fields(ProgramItem)])
+def test_every_field_of_an_item_is_in_its_digest(name):
+    before = getattr(ITEM, name)
+    change = OTHER.get(name)
+    if change is None:
+        change = not before if isinstance(before, bool) else before + type(before)(1)
+    assert replace(ITEM, **{name: change}).digest() != ITEM.digest() == replace(ITEM).digest()
+
+
+def test_a_field_that_is_added_to_an_item_is_in_its_digest():
+    @dataclass
+    class More(ProgramItem):
+        more: object = 0
+
+    assert More("item", [1]).digest() != More("item", [1], more=1).digest()
+    with pytest.raises(TypeError, match="more: no digest of a object"):
+        More("item", [1], more=object()).digest()
 
 
 @pytest.fixture

@@ -6,7 +6,8 @@ Plain data without pyuvm or cocotb, because front ends outside the simulator mak
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import hashlib
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 
@@ -109,3 +110,23 @@ class ProgramItem:
     def read_latency(self) -> Latency:
         """Latency as the model takes it: fixed, or one per request."""
         return self.latencies if self.latencies else self.latency
+
+    def digest(self) -> str:
+        """Return a name for the whole item: 32 hexadecimal digits, the same for equal items.
+
+        Every field counts, one that a subclass adds too.
+
+        Raises:
+            TypeError: a field is of a kind that has no lasting text.
+        """
+        digest = hashlib.blake2b(digest_size=16)
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if isinstance(value, np.ndarray):
+                digest.update(f"{one.name}\0{value.dtype}{value.shape}\0".encode())
+                digest.update(value.tobytes())
+            elif isinstance(value, int | str | list | tuple | None):
+                digest.update(f"{one.name}\0{value!r}\0".encode())
+            else:
+                raise TypeError(f"{one.name}: no digest of a {type(value).__name__}")
+        return digest.hexdigest()

@@ -10,7 +10,7 @@ from verif.env.config import EnvConfig
 from verif.items.job import Job, job_folder
 from verif.sequences.base import ProgramSequence
 from verif.shrink.failure import FailureClass, failure_class
-from verif.shrink.reduce import Series, after_reset, key, reduce_series
+from verif.shrink.reduce import Series, after_reset, reduce_series
 from verif.shrink.report import SHRUNK, ShrinkReport
 
 
@@ -32,14 +32,14 @@ class ShrinkSequence(ProgramSequence):
         best = await self.reproduce(config)
         played = 0
         finished = False
-        known: dict[tuple[bytes, ...], bool] = {}
+        known: dict[tuple[str, ...], bool] = {}
         if best is not None:
             wanted = self.wanted
             search = reduce_series(best)
             try:
                 candidate = next(search)
                 while time.monotonic() < until:
-                    seen = tuple(key(item) for item in candidate)
+                    seen = tuple(item.digest() for item in candidate)
                     if seen not in known:
                         known[seen] = await self.verdict(config, candidate) == wanted
                         played += 1

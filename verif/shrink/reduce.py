@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Generator
 from dataclasses import replace
 
@@ -90,22 +89,5 @@ def _reduce_one(
                     item = search.send((yield (*series[:index], item, *series[index + 1 :])))
             except StopIteration as end:
                 series = (*series[:index], end.value, *series[index + 1 :])
-        if not repeat or series[index] is before or same(series[index], before):
+        if not repeat or series[index].digest() == before.digest():
             return series
-
-
-def same(one: ProgramItem, other: ProgramItem) -> bool:
-    """Whether two items run the same program on the same contents in the same surroundings."""
-    return key(one) == key(other)
-
-
-def key(item: ProgramItem) -> bytes:
-    """Digest of everything that decides how an item runs, to know a candidate again."""
-    around = (item.latency, item.latencies, item.depth, item.reset_before, item.start_pulses)
-    text = repr(
-        (item.program, around, item.abort_at, item.late_answers, item.idle_after, item.spad is None)
-    )
-    digest = hashlib.blake2b(text.encode(), digest_size=16)
-    digest.update(item.image.tobytes())
-    digest.update(b"" if item.spad is None else item.spad.tobytes())
-    return digest.digest()

@@ -1,0 +1,250 @@
+"""The design under test: what ``RTL=`` names, read once, with everything its sources include.
+
+A command line makes one ``Design`` and hands it on. Its hash covers every file that a compiler can
+read for it, and builds compile the bytes that were hashed, not the files as they are by then.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import re
+import shlex
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build"
+RTL = ROOT / "hw" / "rtl"
+LIST = "ga2.f"
+DIGITS = 12  # of a hash, in hexadecimal
+
+_READ = re.compile(rb'(?:`include|\$readmem[hb]\s*\()\s*"([^"\n]+)"')
+
+
+class DesignError(ValueError):
+    """The folder holds no design; the message names what is wrong and what would be right."""
+
+
+@dataclass(frozen=True)
+class Sources:
+    """HDL files as a compiler sees them.
+
+    Attributes:
+        files: to compile, in order.
+        include_dirs: where included files are looked for, in order.
+        defines: macros, ``NAME`` or ``NAME=VALUE``.
+    """
+
+    files: tuple[Path, ...]
+    include_dirs: tuple[Path, ...] = ()
+    defines: tuple[str, ...] = ()
+
+    def contents(self) -> dict[Path, bytes]:
+        """What the compiler can read: the files, then whatever they include, directly or not.
+
+        A name that is found in several places counts in each. A macro in place of a name is not
+        followed: no such file is compiled.
+
+        Raises:
+            DesignError: a file cannot be read.
+        """
+        read: dict[Path, bytes] = {}
+        waiting = list(self.files)
+        folders = dict.fromkeys([*self.include_dirs, *(path.parent for path in self.files)])
+        while waiting:
+            path = waiting.pop(0)
+            if path in read:
+                continue
+            try:
+                read[path] = path.read_bytes()
+            except OSError as error:
+                raise DesignError(f"{path}: {error.strerror}") from None
+            for name in _READ.findall(read[path]):
+                for folder in (path.parent, *folders):
+                    found = Path(os.path.normpath(folder / os.fsdecode(name)))
+                    if found.is_file():
+                        waiting.append(found)
+        return read
+
+
+@dataclass(frozen=True)
+class Design:
+    """A design, as it was when it was read.
+
+    Attributes:
+        path: its folder.
+        sources: what its ``ga2.f`` names.
+        contents: bytes of every file that can be read for it.
+        hash: over names and contents, wherever the folder lies.
+        revision: commit of the Git repository that tracks it, empty without one.
+        dirty: a file differs from that commit.
+    """
+
+    path: Path
+    sources: Sources = field(repr=False)
+    contents: Mapping[Path, bytes] = field(repr=False)
+    hash: str
+    revision: str = ""
+    dirty: bool = False
+
+    @classmethod
+    def load(cls, path: Path = RTL) -> Design:
+        """Read the design of a folder.
+
+        Raises:
+            DesignError: no such folder, no ``ga2.f``, or a file of it is missing.
+        """
+        folder = Path(os.path.abspath(path))
+        if not folder.is_dir():
+            raise DesignError(f"{path}: no such folder; give that of a design, with its {LIST}")
+        if not (folder / LIST).is_file():
+            raise DesignError(f"{path}: holds no {LIST}, the list of the design's files")
+        sources = read_list(folder / LIST)
+        if not sources.files:
+            raise DesignError(f"{path}/{LIST}: names no file")
+        contents = sources.contents()
+        digest = hash_of(folder, sources, contents)
+        return cls(folder, sources, contents, digest, *_revision(folder, list(contents)))
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is this project's design."""
+        return self.path.resolve() == RTL
+
+    def __str__(self) -> str:
+        """Path, hash and revision, for a reader."""
+        path = self.path.relative_to(ROOT) if self.path.is_relative_to(ROOT) else self.path
+        revision = f", revision {self.revision[:10]}{' and changes' if self.dirty else ''}"
+        return f"{path} ({self.hash}{revision if self.revision else ''})"
+
+    def to_json(self) -> dict[str, Any]:
+        """The stamp of every result: which design it is about."""
+        return {
+            "path": str(
+                self.path.relative_to(ROOT) if self.path.is_relative_to(ROOT) else self.path
+            ),
+            "hash": self.hash,
+            "revision": self.revision,
+            "dirty": self.dirty,
+        }
+
+    def output(self, name: str) -> Path:
+        """Folder ``name`` of outputs: ``build/<name>``, for another design one of its own."""
+        if self.is_own:
+            return BUILD / name
+        key = hashlib.sha256(os.fsencode(self.path.resolve())).hexdigest()[:6]
+        return BUILD / "designs" / f"{self.path.name}-{key}" / name
+
+
+def design_option(text: str) -> Design:
+    """Read the value of ``--rtl`` for argparse."""
+    try:
+        return Design.load(Path(text))
+    except DesignError as error:
+        raise argparse.ArgumentTypeError(f"RTL={error}") from None
+
+
+@lru_cache
+def own_design() -> Design:
+    """The project's own design, read once in a process."""
+    return Design.load(RTL)
+
+
+def read_list(path: Path, *outer: Path) -> Sources:
+    """Read a list of files such as ``ga2.f``.
+
+    It holds files, ``+incdir+DIR``, ``-I DIR``, ``+define+NAME=VALUE``, ``-D NAME`` and
+    ``-f LIST``, relative to its folder; ``//`` and ``#`` start comments.
+
+    Raises:
+        DesignError: anything else, with its line; a file that is missing; a list that names itself.
+    """
+    files: list[Path] = []
+    folders: list[Path] = []
+    defines: list[str] = []
+    for kind, value in _words(path):
+        target = Path(os.path.normpath(path.parent / value))
+        if kind == "-f":
+            if target in (path, *outer):
+                raise DesignError(f"{path}: names {value}, which names it in turn")
+            inner = read_list(target, path, *outer)
+            files += inner.files
+            folders += inner.include_dirs
+            defines += inner.defines
+        elif kind == "-I":
+            folders.append(target)
+        elif kind == "-D":
+            defines.append(value)
+        elif not target.is_file():
+            raise DesignError(f"{path}: names {value}, which is no file")
+        else:
+            files.append(target)
+    return Sources(tuple(files), tuple(dict.fromkeys(folders)), tuple(dict.fromkeys(defines)))
+
+
+def _words(path: Path) -> Iterator[tuple[str, str]]:
+    """The list's entries: kind (``-f``, ``-I``, ``-D`` or empty for a file) and value."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise DesignError(f"{path}: {getattr(error, 'strerror', '') or 'no text file'}") from None
+    for number, line in enumerate(lines, start=1):
+        try:
+            words = iter(shlex.split(re.sub(r"(^|\s)(//|#).*", "", line)))
+            for word in words:
+                if word[:2] in ("-f", "-I", "-D"):
+                    yield word[:2], word[2:] or next(words)
+                elif plus := re.match(r"\+(incdir|define)\+(.+)", word):
+                    kind = "-I" if plus[1] == "incdir" else "-D"
+                    yield from ((kind, value) for value in plus[2].split("+"))
+                elif word[0] in "+-":
+                    known = "files, +incdir+, -I, +define+, -D and -f"
+                    raise DesignError(f"{path}: line {number}: {word!r} is none of {known}")
+                else:
+                    yield "", word
+        except (ValueError, StopIteration) as error:
+            if isinstance(error, DesignError):
+                raise
+            raise DesignError(f"{path}: line {number}: {line.strip()!r} is cut short") from None
+
+
+def hash_of(folder: Path, sources: Sources, contents: Mapping[Path, bytes]) -> str:
+    """Hash over order, options, names relative to ``folder``, and contents."""
+    digest = hashlib.sha256()
+    named = [os.path.relpath(path, folder) for path in (*sources.files, *sources.include_dirs)]
+    for text in (*named, *sources.defines):
+        digest.update(os.fsencode(text) + b"\0")
+    for path in sorted(contents):
+        digest.update(os.fsencode(os.path.relpath(path, folder)) + b"\0")
+        digest.update(hashlib.sha256(contents[path]).digest())
+    return digest.hexdigest()[:DIGITS]
+
+
+def _revision(folder: Path, files: Sequence[Path]) -> tuple[str, bool]:
+    """Commit that tracks ``ga2.f``, and whether any of the files differs from it."""
+    inside = [str(path) for path in (folder / LIST, *files) if path.is_relative_to(folder)]
+    # A hook of Git runs with the names of its own repository in the environment.
+    env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    flags = ("--porcelain=v2", "--branch", "--ignored", "--untracked-files=all")
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(folder), "status", *flags, "--", *inside],
+            env=env,
+            capture_output=True,
+            text=True,
+        )
+    except OSError:
+        return "", False
+    lines = done.stdout.splitlines()
+    commit = next((line.split()[2] for line in lines if line.startswith("# branch.oid")), "")
+    changed = [line for line in lines if not line.startswith("#")]
+    tracked = not any(re.match(rf"[?!] (.*/)?({re.escape(LIST)})?$", line) for line in changed)
+    if done.returncode or not tracked or commit == "(initial)":
+        return "", False
+    return commit, bool(changed)

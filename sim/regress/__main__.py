@@ -32,9 +32,9 @@ def main() -> int:
     """Read the command line, run, and return the exit code."""
     from sim.regress import builds, session
     from sim.regress.clusters import KINDS, ClusterError
-    from sim.regress.config import ConfigError
-    from sim.regress.store import ResumeError
-    from sim.regress.view import choose
+    from sim.regress.display import choose
+    from sim.regress.run_folder import ResumeError
+    from sim.regress.suites import ConfigError
     from sim.shared.cli import Parser, fail, integer
 
     parser = Parser(prog="regress", description=__doc__)

@@ -22,10 +22,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from sim.regress import builds, clusters, config, engine, store
+from sim.regress import builds, clusters, dispatch, run_folder, suites
 from sim.regress.__main__ import FILE
 from sim.regress.progress import Progress
-from sim.regress.spec import JobRecord, JobSpec
+from sim.regress.records import JobRecord, JobSpec
 from sim.regress.worker import command, environment
 from sim.report.write import make_report
 from sim.shared import files
@@ -46,8 +46,8 @@ def timed(action: Callable[[], Any]) -> float:
 
 def noop_jobs(count: int) -> list[JobSpec]:
     """Return jobs that end at once, without a process."""
-    group = {**config.BUILT_IN, "name": "noop", "kind": "noop", "seeds": count}
-    return config.expand_group(group, 1, "bench")
+    group = {**suites.BUILT_IN, "name": "noop", "kind": "noop", "seeds": count}
+    return suites.expand_group(group, 1, "bench")
 
 
 def run_noop(count: int, slots: int, folder: Path) -> dict[str, float]:
@@ -56,7 +56,7 @@ def run_noop(count: int, slots: int, folder: Path) -> dict[str, float]:
     progress = Progress({job.id: job for job in jobs}, slots)
     held: list[clusters.Cluster] = []
     start = timed(lambda: held.append(clusters.start("local", slots, {}, folder)))
-    with store.ResultLog(folder) as log:
+    with run_folder.ResultLog(folder) as log:
 
         def take(record: JobRecord) -> None:
             log.add(record)
@@ -64,11 +64,11 @@ def run_noop(count: int, slots: int, folder: Path) -> dict[str, float]:
 
         computed = time.process_time()
         seconds = timed(
-            lambda: engine.run_jobs(
+            lambda: dispatch.run_jobs(
                 held[0],
                 jobs,
                 folder,
-                stop=engine.Stop(),
+                stop=dispatch.Stop(),
                 on_record=take,
                 on_tick=lambda running, workers: None,
             )
@@ -122,7 +122,7 @@ def by_shell(jobs: Sequence[JobSpec], slots: int, base: Path) -> float:
 
 def run_overhead(file: Path, suite: str, slots: int, rounds: int, base: Path) -> dict[str, Any]:
     """Compare engine and shell loop on a suite, in turn; the best time of each counts."""
-    jobs = config.expand(config.load(file), suite, 1)
+    jobs = suites.expand(suites.load(file), suite, 1)
     engine_times, shell_times = [], []
     for number in range(rounds):
         shell = base / f"shell-{number}"
@@ -132,7 +132,7 @@ def run_overhead(file: Path, suite: str, slots: int, rounds: int, base: Path) ->
         engine_times.append(by_engine(file, suite, slots, base / f"engine-{number}"))
         print(f"  shell loop {shell_times[-1]:.2f} s, engine {engine_times[-1]:.2f} s", flush=True)
     best = min(engine_times) / min(shell_times) - 1
-    last = json.loads((base / f"engine-{rounds - 1}" / "latest" / store.SUMMARY).read_text())
+    last = json.loads((base / f"engine-{rounds - 1}" / "latest" / run_folder.SUMMARY).read_text())
     return {
         "suite": suite,
         "jobs": len(jobs),
@@ -147,7 +147,7 @@ def run_overhead(file: Path, suite: str, slots: int, rounds: int, base: Path) ->
 
 def run_scaling(file: Path, suite: str, base: Path) -> dict[str, Any]:
     """Run the Verilator jobs of a suite with one and with two at a time."""
-    jobs = config.expand(config.load(file), suite, 1)
+    jobs = suites.expand(suites.load(file), suite, 1)
     wanted = [job for job in jobs if job.simulator == "verilator" and job.kind != "command"]
     wanted = wanted[:: -(-len(wanted) // SCALING_JOBS)]
     seconds = {}
@@ -163,11 +163,11 @@ def run_scaling(file: Path, suite: str, base: Path) -> dict[str, Any]:
             folder: Path = folder,
             records: list[JobRecord] = records,
         ) -> None:
-            engine.run_jobs(
+            dispatch.run_jobs(
                 held,
                 wanted,
                 folder,
-                stop=engine.Stop(),
+                stop=dispatch.Stop(),
                 on_record=records.append,
                 on_tick=lambda running, workers: None,
             )
@@ -189,14 +189,14 @@ def run_scaling(file: Path, suite: str, base: Path) -> dict[str, Any]:
 def run_stop(file: Path, suite: str, slots: int, base: Path) -> dict[str, Any]:
     """Interrupt a suite when some jobs are done and others run."""
     process = start_engine(file, suite, slots, base)
-    results = base / "latest" / store.RESULTS
+    results = base / "latest" / run_folder.RESULTS
     while not (results.exists() and results.read_bytes().count(b"\n") >= 2 * slots):
         if process.poll() is not None:
             raise RuntimeError(f"the regression ended before it could be interrupted: see {base}")
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     stopped = timed(process.wait)
-    state = json.loads((base / "latest" / store.SUMMARY).read_text())["state"]
+    state = json.loads((base / "latest" / run_folder.SUMMARY).read_text())["state"]
     if state != "interrupted":
         raise RuntimeError(f"the regression is {state}, not interrupted: see {base}")
     return {

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from sim.regress.spec import Failure, JobRecord, JobSpec
+from sim.regress.records import Failure, JobRecord, JobSpec
 
 RULES = (
     (re.compile(r"(?:/[\w.+-]+){2,}"), "<path>"),

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from sim.engine.builds import Build, BuildError, build
-from sim.regress.spec import JobSpec
+from sim.regress.records import JobSpec
 from sim.regress.worker import BUILDS
 from sim.shared import files
 

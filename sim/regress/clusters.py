@@ -23,7 +23,7 @@ from typing import Any
 import dask
 from distributed import Client, LocalCluster
 
-from sim.regress.config import check_keys
+from sim.regress.suites import check_keys
 from sim.regress.worker import environment
 from sim.shared.paths import ROOT
 

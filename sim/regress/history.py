@@ -17,7 +17,7 @@ from typing import Any
 
 from sim.regress.buckets import Bucket
 from sim.regress.progress import Group
-from sim.regress.spec import JobRecord, JobSpec
+from sim.regress.records import JobRecord, JobSpec
 
 BUSY_SECONDS = 60.0
 SCHEMA = """

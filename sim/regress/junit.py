@@ -13,7 +13,7 @@ from junitparser import Error, JUnitXml, Properties, Property, Skipped, TestCase
 from junitparser import Failure as JunitFailure
 
 from sim.regress.buckets import rerun_command
-from sim.regress.spec import CRASHED, LOST, TIMEOUT, JobRecord, JobSpec
+from sim.regress.records import CRASHED, LOST, TIMEOUT, JobRecord, JobSpec
 
 
 def case_of(spec: JobSpec, record: JobRecord | None, run: str) -> Any:

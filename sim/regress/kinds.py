@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from sim.regress.spec import Failure, JobSpec, Outcome
+from sim.regress.records import Failure, JobSpec, Outcome
 
 
 def run(spec: JobSpec, folder: Path) -> Outcome:

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from sim.regress.spec import JobRecord, JobSpec
+from sim.regress.records import JobRecord, JobSpec
 
 Group = tuple[str, str]
 

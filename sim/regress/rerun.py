@@ -11,10 +11,10 @@ import time
 from pathlib import Path
 
 from sim.regress.__main__ import BASE
-from sim.regress.spec import JobSpec, Outcome
-from sim.regress.store import ResumeError, read_plan
+from sim.regress.job_process import OUTCOME
+from sim.regress.records import JobSpec, Outcome
+from sim.regress.run_folder import ResumeError, read_plan
 from sim.regress.worker import command
-from sim.regress.worker_job import OUTCOME
 from sim.shared import files
 from sim.shared.paths import ROOT
 

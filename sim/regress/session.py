@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from sim.regress import buckets as bucketing
-from sim.regress import clusters, config, engine, history, junit, report, store
+from sim.regress import clusters, dispatch, history, junit, reports, run_folder, suites
+from sim.regress.display import View, closing
 from sim.regress.progress import Progress, longest_first
-from sim.regress.spec import JobRecord, JobSpec
-from sim.regress.view import View, closing
+from sim.regress.records import JobRecord, JobSpec
 from sim.shared import test_log as ran
 
 HISTORY = "history.sqlite"
@@ -56,32 +56,32 @@ class Session:
     before: float
 
 
-def prepare(options: Options, settings: config.Config) -> Session:
+def prepare(options: Options, settings: suites.Config) -> Session:
     """Plan a new regression, or take up an interrupted one with what it has.
 
     Raises:
-        config.ConfigError: the suite cannot be expanded.
-        store.ResumeError: there is nothing to resume.
+        suites.ConfigError: the suite cannot be expanded.
+        run_folder.ResumeError: there is nothing to resume.
     """
     if options.resume:
-        folder = store.find_unfinished(options.base, options.suite)
-        plan, specs = store.read_plan(folder)
-        records = store.read_results(folder, specs)
+        folder = run_folder.find_unfinished(options.base, options.suite)
+        plan, specs = run_folder.read_plan(folder)
+        records = run_folder.read_results(folder, specs)
         before = sum(plan.get("parts", []))
     else:
-        specs = config.expand(settings, options.suite, options.seed)
-        folder = store.new_run_folder(options.base, options.suite)
+        specs = suites.expand(settings, options.suite, options.seed)
+        folder = run_folder.new_run_folder(options.base, options.suite)
         plan = {
             "id": folder.name,
             "suite": options.suite,
             "seed": options.seed,
             "started": time.time(),
-            "revision": report.revision(),
+            "revision": reports.revision(),
         }
         records, before = {}, 0.0
     plan["cluster"], plan["slots"] = options.cluster, options.jobs
-    store.write_plan(folder, plan, specs)
-    store.point_latest(folder)
+    run_folder.write_plan(folder, plan, specs)
+    run_folder.point_latest(folder)
     return Session(folder, plan, {spec.id: spec for spec in specs}, records, before)
 
 
@@ -91,11 +91,11 @@ def regress(options: Options, view: View, build: Builder) -> dict[str, Any]:
     `build` is called once with all jobs that are to run, before the first one starts.
 
     Raises:
-        config.ConfigError, store.ResumeError, clusters.ClusterError: nothing was run.
+        suites.ConfigError, run_folder.ResumeError, clusters.ClusterError: nothing was run.
     """
     begin = time.monotonic()
-    settings = config.load(options.file)
-    stop = engine.Stop()
+    settings = suites.load(options.file)
+    stop = dispatch.Stop()
     with stop.on_signals():
         session = prepare(options, settings)
         view.say(f"{options.suite}: {len(session.jobs)} jobs, seed {session.plan['seed']}")
@@ -117,7 +117,7 @@ def regress(options: Options, view: View, build: Builder) -> dict[str, Any]:
             stop.set("interrupted")
         finally:
             if stop:
-                engine.kill_descendants()
+                dispatch.kill_descendants()
         # An impatient second Ctrl-C must not cost the report.
         with stop.quietly():
             summary = conclude(options, session, view, time.monotonic() - begin)
@@ -132,15 +132,15 @@ def run_part(
     todo: list[JobSpec],
     known: dict[tuple[str, str], float],
     view: View,
-    stop: engine.Stop,
-    settings: config.Config,
+    stop: dispatch.Stop,
+    settings: suites.Config,
 ) -> None:
     """Run the jobs that have no record yet, and log each record as it comes in."""
     progress = Progress(session.jobs, cluster.jobs if cluster else 1, known)
     progress.resume(session.records.values())
-    with store.ResultLog(session.folder) as log:
+    with run_folder.ResultLog(session.folder) as log:
         # Includes records that a worker wrote but that nobody collected before the interruption.
-        logged = store.logged_ids(session.folder)
+        logged = run_folder.logged_ids(session.folder)
         for record in session.records.values():
             if record.id not in logged:
                 log.add(record)
@@ -170,7 +170,7 @@ def run_part(
         try:
             if cluster is not None:
                 with stop.quietly():
-                    engine.run_jobs(
+                    dispatch.run_jobs(
                         cluster,
                         todo,
                         session.folder,
@@ -188,19 +188,19 @@ def conclude(options: Options, session: Session, view: View, seconds: float) -> 
     """Write every report of a regression, remember it in the history, and say how it went."""
     records = [session.records[key] for key in session.jobs if key in session.records]
     complete = len(records) == len(session.jobs)
-    state = report.COMPLETE if complete else report.INTERRUPTED
+    state = reports.COMPLETE if complete else reports.INTERRUPTED
     found = bucketing.collect(session.jobs, records, session.folder.name)
     total = session.before + seconds
-    summary = report.summarize(session.plan, session.jobs, records, found, state, total)
-    report.write(session.folder, summary, found)
+    summary = reports.summarize(session.plan, session.jobs, records, found, state, total)
+    reports.write(session.folder, summary, found)
     properties = {key: summary[key] for key in ("id", "seed", "cluster", "revision", "state")}
     path = session.folder / "junit.xml"
     junit.write(path, options.suite, session.jobs, records, session.folder.name, properties)
-    report.write_counters(session.folder, session.jobs)
-    for simulator, outcomes in report.tests(session.jobs, records).items():
+    reports.write_counters(session.folder, session.jobs)
+    for simulator, outcomes in reports.tests(session.jobs, records).items():
         ran.record(simulator, outcomes)
     parts = [*session.plan.get("parts", []), seconds]
-    store.write_plan(session.folder, {**session.plan, "parts": parts}, session.jobs.values())
+    run_folder.write_plan(session.folder, {**session.plan, "parts": parts}, session.jobs.values())
     history.record(options.base / HISTORY, summary, session.jobs, records, found)
     for line in closing(summary, found, str(session.folder)):
         view.say(line)

@@ -11,7 +11,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from sim.regress.spec import (
+from sim.regress.job_process import OUTCOME
+from sim.regress.records import (
     CRASHED,
     FAILED,
     PASSED,
@@ -21,7 +22,6 @@ from sim.regress.spec import (
     JobSpec,
     Outcome,
 )
-from sim.regress.worker_job import OUTCOME
 from sim.shared import files
 from sim.shared import process as supervise
 from sim.shared.paths import ROOT
@@ -52,7 +52,7 @@ def attempt_folder(run: Path, job_id: str) -> tuple[Path, int]:
 
 def command(folder: Path) -> list[str]:
     """Return the command that does the job whose specification is in `folder`."""
-    return [sys.executable, "-m", "sim.regress.worker_job", str(folder / "spec.json")]
+    return [sys.executable, "-m", "sim.regress.job_process", str(folder / "spec.json")]
 
 
 def environment(run: Path) -> dict[str, str]:

@@ -15,7 +15,7 @@ from sim.decode.job import decode_job
 from sim.engine.builds import Build
 from sim.engine.simulator import SimulationError, simulate
 from sim.regress.builds import read_builds
-from sim.regress.spec import Failure, JobSpec, Outcome
+from sim.regress.records import Failure, JobSpec, Outcome
 from sim.regress.worker import BUILDS_VARIABLE
 from sim.shared.test_log import test_of
 from verif.items.job import COVERAGE_FILE, Job

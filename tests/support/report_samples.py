@@ -10,8 +10,8 @@ from typing import Any
 from model.decode.workload import compile_decode
 from sim.decode.exports import write_longest_trace
 from sim.decode.job import WindowOutcome
-from sim.regress import buckets, config, history, report
-from sim.regress.spec import FAILED, PASSED, Failure, JobRecord
+from sim.regress import buckets, history, reports, suites
+from sim.regress.records import FAILED, PASSED, Failure, JobRecord
 from sim.report.sources import Sources
 from sim.shared.files import write_json
 from sim.shared.test_log import record
@@ -153,8 +153,8 @@ def formal(results: Path) -> None:
 
 def regression(base: Path, broken: bool) -> None:
     """Two regressions in the history, the latest with three failures in two buckets if broken."""
-    group = {**config.BUILT_IN, "name": "g", "kind": "command", "seeds": 6, "simulator": ["icarus"]}
-    specs = {spec.id: spec for spec in config.expand_group(group, 1, "test")}
+    group = {**suites.BUILT_IN, "name": "g", "kind": "command", "seeds": 6, "simulator": ["icarus"]}
+    specs = {spec.id: spec for spec in suites.expand_group(group, 1, "test")}
     for number, bad in enumerate([False, broken]):
         records = [
             JobRecord(name, PASSED, 1.0 + index, 1e9, programs=3, cycles=4000, comparisons=50)
@@ -170,10 +170,10 @@ def regression(base: Path, broken: bool) -> None:
             **{"id": run, "suite": "smoke", "seed": 1, "started": 1.7e9 + 3600 * number},
             **{"revision": "abc", "cluster": "local", "slots": 2, "parts": []},
         }
-        summary = report.summarize(plan, specs, records, found, report.COMPLETE, 9.0)
+        summary = reports.summarize(plan, specs, records, found, reports.COMPLETE, 9.0)
         folder = base / run
         folder.mkdir(parents=True)
-        report.write(folder, summary, found)
+        reports.write(folder, summary, found)
         history.record(base / "history.sqlite", summary, specs, records, found)
         time.sleep(0.01)  # the latest is told by its time
 

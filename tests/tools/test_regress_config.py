@@ -6,19 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from sim.regress import config
+from sim.regress import suites
 from sim.regress.__main__ import FILE
 
 
-def load(tmp_path: Path, text: str) -> config.Config:
+def load(tmp_path: Path, text: str) -> suites.Config:
     path = tmp_path / "regress.yaml"
     path.write_text(text)
-    return config.load(path)
+    return suites.load(path)
 
 
 def jobs_of(tmp_path: Path, group: str, seed: int = 1):
     text = f"suites: {{s: {{groups: [{{name: g, kind: command, {group}}}]}}}}"
-    return config.expand(load(tmp_path, text), "s", seed)
+    return suites.expand(load(tmp_path, text), "s", seed)
 
 
 def test_jobs_are_the_product_of_the_axes_and_seeds(tmp_path):
@@ -42,7 +42,7 @@ def test_derived_seeds_depend_on_master_group_and_index_only(tmp_path):
     assert first == [job.seed for job in jobs_of(tmp_path, "seeds: 4", seed=1)][:3]
     assert not set(first) & {job.seed for job in jobs_of(tmp_path, "seeds: 3", seed=2)}
     # Fixed for all machines and versions: a seed in an old report must stay reproducible.
-    assert config.derive_seed(1, "g", 0) == 1462700156
+    assert suites.derive_seed(1, "g", 0) == 1462700156
 
 
 def test_suites_include_others(tmp_path):
@@ -51,7 +51,7 @@ def test_suites_include_others(tmp_path):
       small: {groups: [{name: a, kind: command}]}
       large: {include: [small], groups: [{name: b, kind: command}]}
     """
-    assert [job.name for job in config.expand(load(tmp_path, text), "large", 1)] == ["a", "b"]
+    assert [job.name for job in suites.expand(load(tmp_path, text), "large", 1)] == ["a", "b"]
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_suites_include_others(tmp_path):
     ],
 )
 def test_a_wrong_group_is_refused_with_its_value(tmp_path, group, words):
-    with pytest.raises(config.ConfigError, match=r"group g|appears twice") as caught:
+    with pytest.raises(suites.ConfigError, match=r"group g|appears twice") as caught:
         jobs_of(tmp_path, group)
     assert words in str(caught.value)
 
@@ -89,19 +89,19 @@ def test_a_wrong_group_is_refused_with_its_value(tmp_path, group, words):
     ],
 )
 def test_a_wrong_file_is_refused(tmp_path, text, words):
-    with pytest.raises(config.ConfigError) as caught:
-        config.expand(load(tmp_path, text), "s", 1)
+    with pytest.raises(suites.ConfigError) as caught:
+        suites.expand(load(tmp_path, text), "s", 1)
     assert words in str(caught.value)
 
 
 def test_axes_that_a_kind_ignores_are_refused(tmp_path):
     text = "suites: {s: {groups: [{name: g, kind: random, lat: [1, 8]}]}}"
-    with pytest.raises(config.ConfigError, match="draws its own lat"):
-        config.expand(load(tmp_path, text), "s", 1)
+    with pytest.raises(suites.ConfigError, match="draws its own lat"):
+        suites.expand(load(tmp_path, text), "s", 1)
 
 
 @pytest.mark.parametrize("suite", ["smoke", "nightly", "full"])
 def test_the_suites_of_the_project_expand(suite):
-    jobs = config.expand(config.load(FILE), suite, 1)
+    jobs = suites.expand(suites.load(FILE), suite, 1)
     assert {job.simulator for job in jobs} == {"icarus", "verilator"}
     assert {"decode", "random", "directed"} <= {job.kind for job in jobs}

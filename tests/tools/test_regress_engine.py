@@ -20,7 +20,7 @@ import pytest
 import yaml
 from distributed.scheduler import KilledWorker
 
-from sim.regress import engine, store
+from sim.regress import dispatch, run_folder
 from sim.regress.bench import noop_jobs
 from sim.shared import process as supervise
 from sim.shared.paths import ROOT
@@ -84,12 +84,12 @@ def run(tmp_path: Path, groups: list[dict[str, Any]], *options: str) -> tuple[in
 
 
 def records(tmp_path: Path) -> list[dict[str, Any]]:
-    path = tmp_path / "runs" / "latest" / store.RESULTS
+    path = tmp_path / "runs" / "latest" / run_folder.RESULTS
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
 def summary(tmp_path: Path) -> dict[str, Any]:
-    return json.loads((tmp_path / "runs" / "latest" / store.SUMMARY).read_text())
+    return json.loads((tmp_path / "runs" / "latest" / run_folder.SUMMARY).read_text())
 
 
 def test_every_job_gets_its_verdict_once_and_nothing_is_left_running(tmp_path, mark):
@@ -189,7 +189,7 @@ def test_a_lost_worker_has_its_job_run_again(tmp_path, mark):
 def test_a_job_that_takes_every_worker_down_is_lost_not_forgotten():
     (job,) = noop_jobs(1)
     error = KilledWorker("job", None, 5)
-    record = engine.record_of(job, "error", (type(error), error, None))
+    record = dispatch.record_of(job, "error", (type(error), error, None))
     assert record is not None
     assert (record.id, record.status, record.passed) == (job.id, "lost", False)
 
@@ -197,7 +197,7 @@ def test_a_job_that_takes_every_worker_down_is_lost_not_forgotten():
 def test_an_engine_that_fails_is_a_failure_of_the_job():
     (job,) = noop_jobs(1)
     error = OSError(28, "No space left on device")
-    record = engine.record_of(job, "error", (type(error), error, None))
+    record = dispatch.record_of(job, "error", (type(error), error, None))
     assert record is not None
     assert record.status == "crashed"
     assert "No space left" in record.failures[0].message
@@ -205,9 +205,9 @@ def test_an_engine_that_fails_is_a_failure_of_the_job():
 
 def test_a_job_that_dask_dropped_or_that_was_stopped_runs_again():
     (job,) = noop_jobs(1)
-    assert engine.record_of(job, "cancelled", None) is None
+    assert dispatch.record_of(job, "cancelled", None) is None
     error = supervise.StoppedError()
-    assert engine.record_of(job, "error", (type(error), error, None)) is None
+    assert dispatch.record_of(job, "error", (type(error), error, None)) is None
 
 
 def test_an_unknown_field_of_a_command_is_named(tmp_path):

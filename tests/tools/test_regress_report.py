@@ -8,14 +8,14 @@ import xml.etree.ElementTree as ET
 import pytest
 from rich.console import Console
 
-from sim.regress import buckets, config, junit, report, view
+from sim.regress import buckets, display, junit, reports, suites
 from sim.regress.progress import Progress, longest_first
-from sim.regress.spec import FAILED, PASSED, TIMEOUT, Failure, JobRecord, JobSpec
+from sim.regress.records import FAILED, PASSED, TIMEOUT, Failure, JobRecord, JobSpec
 
 
 def make_jobs(count: int, name: str = "g", simulator: str = "verilator") -> list[JobSpec]:
-    group = {**config.BUILT_IN, "name": name, "kind": "command", "seeds": count}
-    return config.expand_group({**group, "simulator": [simulator]}, 1, "test")
+    group = {**suites.BUILT_IN, "name": name, "kind": "command", "seeds": count}
+    return suites.expand_group({**group, "simulator": [simulator]}, 1, "test")
 
 
 def failed(job: JobSpec, message: str, instruction: str = "", seconds: float = 1.0) -> JobRecord:
@@ -118,7 +118,7 @@ def test_longest_jobs_start_first_and_unknown_ones_before():
 def test_plain_view_prints_failures_and_progress_as_lines():
     (job, other) = make_jobs(2)
     stream = io.StringIO()
-    shown = view.PlainView(stream, interval=0)
+    shown = display.PlainView(stream, interval=0)
     progress = Progress({job.id: job, other.id: other}, slots=1)
     shown.start(progress)
     record = failed(job, "word 3 differs")
@@ -137,7 +137,7 @@ def test_live_view_draws_counts_and_latest_failures():
     (job,) = make_jobs(1)
     stream = io.StringIO()
     console = Console(file=stream, force_terminal=True, width=120)
-    shown = view.LiveView(console)
+    shown = display.LiveView(console)
     progress = Progress({job.id: job}, slots=1)
     shown.start(progress)
     record = failed(job, "[bold] word 3 differs")
@@ -153,24 +153,24 @@ def test_live_view_draws_counts_and_latest_failures():
 def test_what_stays_on_the_screen_is_printed_as_it_is():
     stream = io.StringIO()
     line = "rerun [bold] " + "x" * 300
-    view.LiveView(Console(file=stream, force_terminal=True, width=80)).say(line)
+    display.LiveView(Console(file=stream, force_terminal=True, width=80)).say(line)
     assert stream.getvalue() == line + "\n"
 
 
 def test_times_and_numbers_are_short():
-    assert [view.clock(x) for x in (None, 0, 59.6, 61, 3723)] == [
+    assert [display.clock(x) for x in (None, 0, 59.6, 61, 3723)] == [
         "-:--",
         "0:00",
         "1:00",
         "1:01",
         "1:02:03",
     ]
-    assert [view.short(x) for x in (0, 12.34, 1234, 5.6e6)] == ["0 ", "12.3 ", "1.23 k", "5.6 M"]
+    assert [display.short(x) for x in (0, 12.34, 1234, 5.6e6)] == ["0 ", "12.3 ", "1.23 k", "5.6 M"]
 
 
 def test_a_run_without_failures_but_with_missing_jobs_did_not_pass():
     jobs = {job.id: job for job in make_jobs(2)}
     records = [JobRecord(next(iter(jobs)), PASSED)]
-    counts = report.totals(jobs, records)
-    assert report.verdict(report.INTERRUPTED, counts) == "incomplete"
-    assert report.verdict(report.COMPLETE, report.totals(jobs, [])) == "incomplete"
+    counts = reports.totals(jobs, records)
+    assert reports.verdict(reports.INTERRUPTED, counts) == "incomplete"
+    assert reports.verdict(reports.COMPLETE, reports.totals(jobs, [])) == "incomplete"

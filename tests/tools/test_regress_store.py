@@ -9,41 +9,41 @@ from pathlib import Path
 
 import pytest
 
-from sim.regress import history, report, store
+from sim.regress import history, reports, run_folder
 from sim.regress.bench import noop_jobs
-from sim.regress.spec import FAILED, PASSED, Failure, JobRecord
+from sim.regress.records import FAILED, PASSED, Failure, JobRecord
 from sim.regress.worker import RECORD
 
 
 @pytest.fixture
 def run(tmp_path):
-    folder = store.new_run_folder(tmp_path, "s")
+    folder = run_folder.new_run_folder(tmp_path, "s")
     jobs = noop_jobs(4)
-    store.write_plan(folder, {"id": folder.name, "suite": "s"}, jobs)
+    run_folder.write_plan(folder, {"id": folder.name, "suite": "s"}, jobs)
     return folder, jobs
 
 
 def test_two_runs_of_one_second_get_two_folders(tmp_path):
-    assert len({store.new_run_folder(tmp_path, "s") for _ in range(3)}) == 3
+    assert len({run_folder.new_run_folder(tmp_path, "s") for _ in range(3)}) == 3
 
 
 def test_records_come_back_as_they_were(run):
     folder, jobs = run
     record = JobRecord(jobs[0].id, FAILED, 1.5, failures=[Failure("memory", "no", "MM dst=0")])
-    with store.ResultLog(folder) as log:
+    with run_folder.ResultLog(folder) as log:
         log.add(record)
-    assert store.read_results(folder, jobs) == {record.id: record}
+    assert run_folder.read_results(folder, jobs) == {record.id: record}
 
 
 def test_a_torn_line_is_skipped_and_does_not_swallow_the_next(run):
     folder, jobs = run
-    with store.ResultLog(folder) as log:
+    with run_folder.ResultLog(folder) as log:
         log.add(JobRecord(jobs[0].id, PASSED))
-    path = folder / store.RESULTS
+    path = folder / run_folder.RESULTS
     path.write_bytes(path.read_bytes() + b'{"id": "half')
-    with store.ResultLog(folder) as log:
+    with run_folder.ResultLog(folder) as log:
         log.add(JobRecord(jobs[1].id, PASSED))
-    assert set(store.read_results(folder, jobs)) == {jobs[0].id, jobs[1].id}
+    assert set(run_folder.read_results(folder, jobs)) == {jobs[0].id, jobs[1].id}
 
 
 def test_a_record_nobody_collected_is_picked_up_once(run):
@@ -51,28 +51,28 @@ def test_a_record_nobody_collected_is_picked_up_once(run):
     home = folder / "jobs" / jobs[2].id
     home.mkdir(parents=True)
     (home / RECORD).write_text(json.dumps(JobRecord(jobs[2].id, PASSED).to_json()))
-    assert set(store.read_results(folder, jobs)) == {jobs[2].id}
-    assert store.logged_ids(folder) == set()
+    assert set(run_folder.read_results(folder, jobs)) == {jobs[2].id}
+    assert run_folder.logged_ids(folder) == set()
 
 
 def test_only_an_unfinished_run_of_the_suite_is_resumed(run, tmp_path):
     folder, _jobs = run
-    assert store.find_unfinished(tmp_path, "s") == folder
-    with pytest.raises(store.ResumeError, match="no interrupted regression of suite 't'"):
-        store.find_unfinished(tmp_path, "t")
-    summary = report.summarize({"id": folder.name}, {}, [], [], report.INTERRUPTED, 1)
-    report.write(folder, summary, [])
-    assert store.find_unfinished(tmp_path, "s") == folder
-    report.write(folder, {**summary, "state": report.COMPLETE}, [])
-    with pytest.raises(store.ResumeError):
-        store.find_unfinished(tmp_path, "s")
+    assert run_folder.find_unfinished(tmp_path, "s") == folder
+    with pytest.raises(run_folder.ResumeError, match="no interrupted regression of suite 't'"):
+        run_folder.find_unfinished(tmp_path, "t")
+    summary = reports.summarize({"id": folder.name}, {}, [], [], reports.INTERRUPTED, 1)
+    reports.write(folder, summary, [])
+    assert run_folder.find_unfinished(tmp_path, "s") == folder
+    reports.write(folder, {**summary, "state": reports.COMPLETE}, [])
+    with pytest.raises(run_folder.ResumeError):
+        run_folder.find_unfinished(tmp_path, "s")
 
 
 def test_a_broken_plan_cannot_be_resumed(run):
     folder, _ = run
-    (folder / store.PLAN).write_text("{}")
-    with pytest.raises(store.ResumeError, match="cannot be resumed"):
-        store.read_plan(folder)
+    (folder / run_folder.PLAN).write_text("{}")
+    with pytest.raises(run_folder.ResumeError, match="cannot be resumed"):
+        run_folder.read_plan(folder)
 
 
 def remember(path: Path, name: str) -> None:
@@ -80,7 +80,7 @@ def remember(path: Path, name: str) -> None:
     records = [JobRecord(key, PASSED, 2.0, programs=1) for key in jobs]
     plan = {"id": name, "suite": "s", "seed": 1, "started": 1.0, "revision": ""}
     plan = {**plan, "cluster": "local", "slots": 2}
-    summary = report.summarize(plan, jobs, records, [], report.COMPLETE, 1)
+    summary = reports.summarize(plan, jobs, records, [], reports.COMPLETE, 1)
     history.record(path, summary, jobs, records, [])
 
 

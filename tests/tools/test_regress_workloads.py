@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from sim.regress import buckets, builds, worker, workloads
-from sim.regress.spec import JobSpec
+from sim.regress.records import JobSpec
 from sim.shared.paths import ROOT, RTL
 from verif.stimulus.directed import REGISTRY
 

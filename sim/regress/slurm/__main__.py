@@ -19,8 +19,8 @@ from pathlib import Path
 
 import psutil
 
+from sim.regress.run_folder import PLAN, RESULTS, SUMMARY
 from sim.regress.slurm.private import PrivateSlurm, SlurmError
-from sim.regress.store import PLAN, RESULTS, SUMMARY
 from sim.shared.cli import Parser, fail, integer
 from sim.shared.paths import BUILD, ROOT
 from sim.shared.process import MARK
@@ -52,7 +52,7 @@ def busy_worker() -> psutil.Process | None:
     """Return a worker that has a job running right now."""
     for process in worker_processes().values():
         try:
-            if any("sim.regress.worker_job" in child.cmdline() for child in process.children()):
+            if any("sim.regress.job_process" in child.cmdline() for child in process.children()):
                 return process
         except psutil.NoSuchProcess:
             continue

@@ -22,7 +22,7 @@ from distributed import as_completed
 
 from sim.regress.clusters import Cluster
 from sim.regress.progress import group_of
-from sim.regress.spec import CRASHED, LOST, Failure, JobRecord, JobSpec
+from sim.regress.records import CRASHED, LOST, Failure, JobRecord, JobSpec
 from sim.regress.worker import run_job, stop_children
 from sim.shared import process as supervise
 

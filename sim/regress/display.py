@@ -15,8 +15,8 @@ from rich.text import Text
 
 from sim.regress.buckets import Bucket
 from sim.regress.progress import Progress
-from sim.regress.report import failure_lines
-from sim.regress.spec import JobRecord
+from sim.regress.records import JobRecord
+from sim.regress.reports import failure_lines
 
 PLAIN_SECONDS = 10.0
 RECENT_FAILURES = 5

@@ -16,7 +16,7 @@ from typing import Any
 
 import yaml
 
-from sim.regress.spec import JobSpec
+from sim.regress.records import JobSpec
 
 KINDS = ("decode", "random", "directed", "command", "noop")
 SIMULATORS = ("icarus", "verilator")

@@ -1,4 +1,4 @@
-"""The process of one job: `python -m sim.regress.worker_job JOB/spec.json`.
+"""The process of one job: `python -m sim.regress.job_process JOB/spec.json`.
 
 It reads the specification, does the job in the folder of that file, and writes `outcome.json`
 there in one step. The exit status is 0 for a pass, 1 for failures found, 2 for an exception, so
@@ -13,7 +13,7 @@ import traceback
 from pathlib import Path
 
 from sim.regress import kinds
-from sim.regress.spec import Failure, JobSpec, Outcome
+from sim.regress.records import Failure, JobSpec, Outcome
 from sim.shared import files
 from sim.shared.process import hold_leash
 

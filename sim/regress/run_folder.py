@@ -19,7 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from sim.regress.spec import JobRecord, JobSpec
+from sim.regress.records import JobRecord, JobSpec
 from sim.regress.worker import RECORD
 from sim.shared import files
 

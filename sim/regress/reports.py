@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from sim.regress.buckets import Bucket
-from sim.regress.spec import PASSED, STATUSES, JobRecord, JobSpec
-from sim.regress.store import SUMMARY
+from sim.regress.records import PASSED, STATUSES, JobRecord, JobSpec
+from sim.regress.run_folder import SUMMARY
 from sim.regress.worker import RECORD
 from sim.shared import files
 from sim.shared.paths import ROOT

@@ -7,13 +7,13 @@ from collections import Counter
 import pytest
 from mutation_samples import COUNTER, FILE, TEXTS, by_description, sample_design
 
-from sim.mutate.rtl.classic_list import CLASSICS, Patch
-from sim.mutate.rtl.classics import PatchError, locate, named_mutants
+from sim.mutate.rtl.classics import classics, named_mutants
 from sim.mutate.rtl.generate import deduplicate, generate
 from sim.mutate.rtl.literals import neighbours, value_of
 from sim.mutate.rtl.mutant import apply_edits, canonical, key_of
 from sim.mutate.rtl.plan import every, make_plan, sample
 from sim.mutate.rtl.source import SourceError, errors_of, load
+from sim.shared.patch import PatchError, patch
 from sim.shared.paths import RTL
 
 
@@ -126,7 +126,7 @@ def test_the_rtl_gives_a_thousand_mutants_of_every_file_and_kind(plan):
 def test_the_named_faults_fit_the_rtl_and_compile(plan):
     named = [mutant.name for mutant in plan.mutants.values() if mutant.name]
     assert len(named) >= 40
-    assert set(named) == {classic.name for classic in CLASSICS}
+    assert set(named) == {classic.name for classic in classics()}
     for number, mutant in plan.mutants.items():
         if mutant.name:
             assert mutant.schema, mutant.name
@@ -134,12 +134,13 @@ def test_the_named_faults_fit_the_rtl_and_compile(plan):
 
 
 def test_a_named_fault_that_does_not_fit_says_so():
-    with pytest.raises(PatchError, match="occurs 0 times"):
-        locate("assign a = b;", "gone", Patch(FILE, "c", "d"))
+    with pytest.raises(PatchError, match=r"'c' occurs 0 times, not once, in a\.sv"):
+        patch("assign a = b;", "c", "d", "a.sv")
     with pytest.raises(PatchError, match="occurs 2 times"):
-        locate("a = b + b;", "twice", Patch(FILE, "b", "d"))
-    with pytest.raises(PatchError, match="adapt sim/mutate/rtl/classic_list"):
-        named_mutants(load({**{p.file: "" for c in CLASSICS for p in c.patches}, **TEXTS}))
+        patch("a = b + b;", "b", "d")
+    assert patch("a =\n  b + b;", "= b", "= d") == "a = d + b;"
+    with pytest.raises(PatchError, match=r"fault pc-off: .* adapt classics\.yaml to the RTL"):
+        named_mutants(sample_design())
 
 
 def test_a_sample_has_every_kind(plan):

@@ -10,7 +10,6 @@ from rich.console import Console
 
 from sim.engine.builds import BuildError
 from sim.mutate.rtl.campaign import Campaign
-from sim.mutate.rtl.classics import PatchError
 from sim.mutate.rtl.plan import Plan, every, make_plan, sample
 from sim.mutate.rtl.progress import StageProgress
 from sim.mutate.rtl.report import summarize, write_reports
@@ -19,6 +18,7 @@ from sim.mutate.rtl.source import SourceError
 from sim.mutate.rtl.store import Store
 from sim.mutate.rtl.verify import verify_sample
 from sim.shared.cli import Parser, UsageError, integer, run
+from sim.shared.patch import PatchError
 from sim.shared.paths import BUILD, RTL
 
 FOLDER = BUILD / "mutate"

@@ -1,4 +1,4 @@
-"""The named faults: mistakes that designers of such a chip have made, as patches of the source.
+"""Named faults as mutants: mistakes that designers of such a chip have made (``classics.yaml``).
 
 A patch names its place by text, which must occur exactly once: when the RTL changes, the list
 fails loudly instead of testing something else.
@@ -7,23 +7,32 @@ fails loudly instead of testing something else.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
-from sim.mutate.rtl.classic_list import CLASSICS, Classic, Patch
+import msgspec
+
 from sim.mutate.rtl.mutant import Edit, Form, Mutant
-from sim.mutate.rtl.source import Design, children
+from sim.mutate.rtl.source import Design, Span, children
 from sim.mutate.rtl.walk import kind_of, span_of
+from sim.shared.patch import Patch, PatchError
+
+FILE = Path(__file__).with_name("classics.yaml")
 
 
-class PatchError(ValueError):
-    """The RTL has no unique place for a patch."""
+class Classic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A named fault: all its patches together."""
+
+    name: str
+    about: str
+    patches: tuple[Patch, ...]
 
 
-@dataclass(frozen=True)
-class _Place:
-    start: int
-    end: int
+@lru_cache
+def classics() -> tuple[Classic, ...]:
+    """Return all named faults."""
+    return msgspec.yaml.decode(FILE.read_bytes(), type=tuple[Classic, ...])
 
 
 def named_mutants(design: Design) -> list[Mutant]:
@@ -32,44 +41,29 @@ def named_mutants(design: Design) -> list[Mutant]:
     Raises:
         PatchError: a patch's text is missing or not unique.
     """
-    return [_mutant(design, classic) for classic in CLASSICS]
+    return [_mutant(design, classic) for classic in classics()]
 
 
 def _mutant(design: Design, classic: Classic) -> Mutant:
-    edits = tuple(_edit(design, classic.name, patch) for patch in classic.patches)
+    try:
+        edits = tuple(_edit(design, patch) for patch in classic.patches)
+    except PatchError as error:
+        raise PatchError(f"fault {classic.name}: {error}: adapt {FILE.name} to the RTL") from None
     first = edits[0]
     line = design.line(first.file, first.start)
     return Mutant("classic", first.file, line, classic.about, edits, classic.name)
 
 
-def _edit(design: Design, name: str, patch: Patch) -> Edit:
-    place = locate(design.texts[patch.file], name, patch)
-    form = _form(design, patch.file, place)
-    return Edit(patch.file, place.start, place.end, patch.new, form)
+def _edit(design: Design, patch: Patch) -> Edit:
+    start, end = patch.place(design.texts.get(patch.file, ""))
+    span = (patch.file, start, end)
+    return Edit(*span, patch.new, _form(design, span))
 
 
-def locate(text: str, name: str, patch: Patch) -> _Place:
-    """Find a patch's text.
-
-    Raises:
-        PatchError: see :func:`named_mutants`.
-    """
-    near = patch.near or patch.old
-    for what, where in ((near, text), (patch.old, near)):
-        if where.count(what) != 1:
-            raise PatchError(
-                f"fault {name}: {what!r} occurs {where.count(what)} times, not once, in "
-                f"{patch.file}: adapt sim/mutate/rtl/classic_list.py to the RTL"
-            )
-    start = text.index(near) + near.index(patch.old)
-    return _Place(start, start + len(patch.old))
-
-
-def _form(design: Design, file: str, place: _Place) -> Form:
+def _form(design: Design, span: Span) -> Form:
     """Tell whether a range is an expression, a statement or neither."""
-    span = (file, place.start, place.end)
-    for node in _nodes(design.trees[file].root):
-        if span_of(file, node) == span:
+    for node in _nodes(design.trees[span[0]].root):
+        if span_of(span[0], node) == span:
             if kind_of(node) == "ExpressionStatement":
                 return Form.STMT
             if span in design.infos:

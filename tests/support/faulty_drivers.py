@@ -33,14 +33,13 @@ class DepthNotPassedOn(ControlDriver):
 
 class ScratchpadNotLoaded(ControlDriver):
     async def load_and_start(self, item: ProgramItem) -> None:
-        with patch.object(self.config, "scratchpad_for", lambda item: None):
+        with patch.object(self, "scratchpad_for", lambda item: None):
             await super().load_and_start(item)
 
 
 class NotStarted(ControlDriver):
     async def load_and_start(self, item: ProgramItem) -> None:
-        self.config.depth = item.depth
-        write_load_file(self.config.folder, item, self.config.scratchpad_for(item))
+        write_load_file(self.config.folder, item, self.scratchpad_for(item))
         self.dut.load_req.value = not self.dut.load_req.value
         await self.cycles(1)
 

@@ -20,7 +20,7 @@ from verif.env.scoreboard import Scoreboard
 from verif.items.program_item import ProgramItem
 from verif.items.result import ProgramResult
 from verif.sequences.registry import make_sequence
-from verif.tests.base_test import BaseTest
+from verif.tests.base_test import PERIOD, BaseTest
 
 
 class StaleScratchpad(Predictor):
@@ -121,5 +121,5 @@ class EndsBeforeTheProgram(BaseTest):
         self.raise_objection()
         await self.env.control.driver.ready.wait()
         cocotb.start_soon(make_sequence(self.job).start(self.env.control.sequencer))
-        await Timer(100 * self.config.period, unit="ns")
+        await Timer(100 * PERIOD, unit="ns")
         self.drop_objection()

@@ -91,13 +91,6 @@ class AsksNotForProtocolErrors(ControlMonitor):
         return ProtocolErrors(0, 0, 0, 0)
 
 
-class LeavesProtocolErrorsStanding(ControlMonitor):
-    def protocol(self) -> ProtocolErrors:
-        dut = self.dut
-        values = (dut.errors, dut.error_mask, dut.first_error, dut.first_cycle)
-        return ProtocolErrors(*(int(handle.value) for handle in values))
-
-
 class ChangesBursts(BurstMonitor):
     """Base of those that falsify what they publish."""
 

@@ -102,6 +102,9 @@ def compare_memory(prediction: Prediction, seen: Observation) -> Found:
     found = [Mismatch("x", f"ext[{i}] has unknown bits") for i in seen.unknown[:SHOWN]]
     if np.array_equal(want, got):
         return want.size, found
+    if got.shape != want.shape:
+        text = f"the dump of the external memory has {got.size} words, the item {want.size}"
+        return 1, [Mismatch("testbench", text)]
     wrong = np.flatnonzero(want != got)
     for i in wrong[:SHOWN]:
         pc = last_writer(prediction, int(i))
@@ -141,6 +144,8 @@ def compare_replay(prediction: Prediction, seen: Observation) -> Found:
     replay[inside[:, 0]] = inside[:, 1]
     if np.array_equal(replay, seen.memory):
         return item.depth, []
+    if replay.shape != seen.memory.shape:
+        return 0, []  # compare_memory says so
     i = int(np.flatnonzero(replay != seen.memory)[0])
     text = (
         f"the testbench disagrees with itself at ext[{i}]: image and observed writes give "

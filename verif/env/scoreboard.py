@@ -24,7 +24,8 @@ class ScoreboardError(AssertionError):
 
 
 class Scoreboard(uvm_component):
-    """Receives predictions, bursts and observations; publishes a ``Verdict`` a program on ``ap``.
+    """Receives predictions, bursts and observations; publishes a ``Verdict`` a program on ``ap``
+    and its result alone on ``results``.
 
     Mismatches are counted while the simulation goes on; ``check_phase`` raises.
     """
@@ -32,6 +33,7 @@ class Scoreboard(uvm_component):
     def build_phase(self) -> None:
         """Create ports and counts."""
         self.ap = uvm_analysis_port("ap", self)
+        self.results = uvm_analysis_port("results", self)
         self.predictions = AnalysisInput("predictions", self, self.accept_prediction)
         self.bursts = AnalysisInput("bursts", self, self.accept_burst)
         self.observations = AnalysisInput("observations", self, self.accept_observation)
@@ -63,9 +65,8 @@ class Scoreboard(uvm_component):
         self.mismatches += len(result.mismatches)
         if not result.passed:
             self.failed += 1
-            self.config.resync = prediction.spad_after
-        self.config.last = result
         self.ap.write(Verdict(prediction, seen, result))
+        self.results.write(result)
 
     def accept_late(self, errors: ProtocolErrors) -> None:
         """Protocol errors after the last program, which belong to no result."""

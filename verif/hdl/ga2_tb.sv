@@ -15,7 +15,7 @@ module ga2_tb;
 `endif
 
   // ---- what Python drives ------------------------------------------------------------------
-  logic        clk_enable, load_req, rst, start, errors_taken;
+  logic        clk_enable, load_req, rst, start;
   logic        py_resp_valid;
   logic [31:0] py_resp_data;
   // ---- what Python reads besides the pins --------------------------------------------------
@@ -53,7 +53,7 @@ module ga2_tb;
   logic [3:0] executing_op;
 
   initial begin
-    {clk, clk_enable, load_req, rst, start, errors_taken, py_resp_valid, load_ack} = '0;
+    {clk, clk_enable, load_req, rst, start, py_resp_valid, load_ack} = '0;
     py_resp_data   = '0;
     program_length = '0;
     depth          = '0;
@@ -101,7 +101,7 @@ module ga2_tb;
   );
 
   protocol_checker #(.Probed(Probed), .Period(Period)) u_checker (
-    .clk, .rst, .start, .taken(errors_taken), .halted, .imem_addr, .req_valid, .wr_valid, .flaws,
+    .clk, .rst, .start, .done, .halted, .imem_addr, .req_valid, .wr_valid, .flaws,
     .unanswered, .cyc_total, .cyc_mm, .cyc_dma, .cyc_vec, .n_inst,
     .fault, .fault_code, .fault_pc, .executing, .executing_op, .errors, .error_mask, .first_error,
     .first_cycle,
@@ -167,11 +167,12 @@ module ga2_tb;
     close_logs;
 `ifdef VERILATOR
     dump_fd = $fopen("memory.bin", "wb");
-    for (word = 0; word < {15'd0, depth}; word = word + 8) begin
+    for (word = 0; word + 8 <= {15'd0, depth}; word = word + 8) begin
       $fwrite(dump_fd, "%u", {
           u_ext.mem[word + 7], u_ext.mem[word + 6], u_ext.mem[word + 5], u_ext.mem[word + 4],
           u_ext.mem[word + 3], u_ext.mem[word + 2], u_ext.mem[word + 1], u_ext.mem[word]});
     end
+    for (; word < {15'd0, depth}; word = word + 1) $fwrite(dump_fd, "%u", u_ext.mem[word]);
     $fclose(dump_fd);
 `else
     $writememh("memory.hex", u_ext.mem, 0, depth - 1);

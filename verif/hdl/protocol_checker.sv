@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks the pins of GA-2 after the first reset; passive. Errors are counted, their
-// codes collected in a mask, the first one kept with its cycle, until Python has taken them, which
-// it says by changing `taken`. The texts of the codes are in verif/env/protocol.py.
+// codes collected in a mask, the first one kept with its cycle. They are read when `done` rises and
+// start anew in the cycle after. The texts of the codes are in verif/env/protocol.py.
 `default_nettype none
 
 module protocol_checker #(
@@ -11,7 +11,7 @@ module protocol_checker #(
   input  wire         clk,
   input  wire         rst,
   input  wire         start,
-  input  wire         taken,
+  input  wire         done,
   input  wire         halted,
   input  wire  [15:0] imem_addr,
   input  wire         req_valid,
@@ -57,7 +57,7 @@ module protocol_checker #(
   logic         watching;   // a reset was seen
   logic         active;     // a program runs
   logic         ended;      // halted was seen; outputs must hold
-  logic         was_reset, was_start, was_taken;
+  logic         was_reset, was_start, was_done;
   time          started_at;
   logic [159:0] held_counters;
   logic [21:0]  held_end;
@@ -68,14 +68,14 @@ module protocol_checker #(
   wire stray_write = wr_valid && Probed && !(executing && executing_op == OpStore);
   wire stray_spad_write = Probed && spad_we && !executing;
   wire stray_spad_read = Probed && spad_ren && !executing;
-  wire [15:0] attention = {
-    rst, start, was_reset, was_start, ended, halted, fault, Probed && retire, stray_request,
+  wire [16:0] attention = {
+    rst, start, done && !was_done, was_reset, was_start, ended, halted, fault, Probed && retire, stray_request,
     stray_write, stray_spad_write, stray_spad_read, flaws
   };
 
   initial begin
     {watching, active, ended} = '0;
-    {was_reset, was_start, was_taken} = '0;
+    {was_reset, was_start, was_done} = '0;
     started_at = 0;
     {errors, error_mask, first_error, first_cycle} = '0;
   end
@@ -101,8 +101,8 @@ module protocol_checker #(
   end
 
   task automatic check;
-    if (taken != was_taken) {errors, error_mask, first_error, first_cycle} = '0;
-    was_taken = taken;
+    if (done && !was_done) {errors, error_mask, first_error, first_cycle} = '0;
+    was_done = done;
     if (rst) begin
       watching  = 1'b1;
       active    = 1'b0;

@@ -9,6 +9,7 @@ from pyuvm import uvm_sequence
 from verif.agents.control.transaction import ProgramTransaction
 from verif.items.job import Job
 from verif.items.program_item import ProgramItem
+from verif.items.result import ProgramResult
 
 
 class ProgramSequence(uvm_sequence):
@@ -31,8 +32,9 @@ class ProgramSequence(uvm_sequence):
         for item in self.programs():
             await self.play(item)
 
-    async def play(self, item: ProgramItem) -> None:
-        """Play one program; the scoreboard has judged it when this returns."""
+    async def play(self, item: ProgramItem) -> ProgramResult | None:
+        """Play one program; returns its result, None when nobody judged it."""
         transaction = ProgramTransaction(item)
         await self.start_item(transaction)
         await self.finish_item(transaction)
+        return transaction.result

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import time
 
-from pyuvm import ConfigDB
-
-from verif.env.config import EnvConfig
 from verif.items.job import Job, job_folder
 from verif.sequences.base import ProgramSequence
 from verif.shrink.failure import FailureClass, failure_class
@@ -26,10 +23,9 @@ class ShrinkSequence(ProgramSequence):
 
     async def body(self) -> None:
         """Play candidates until none is simpler, or the time is over."""
-        config: EnvConfig = ConfigDB().get(self.sequencer, "", "config")
         started = time.monotonic()
         until = started + float(self.job.params["seconds"])
-        best = await self.reproduce(config)
+        best = await self.reproduce()
         played = 0
         finished = False
         known: dict[tuple[str, ...], bool] = {}
@@ -41,7 +37,7 @@ class ShrinkSequence(ProgramSequence):
                 while time.monotonic() < until:
                     seen = tuple(item.digest() for item in candidate)
                     if seen not in known:
-                        known[seen] = await self.verdict(config, candidate) == wanted
+                        known[seen] = await self.verdict(candidate) == wanted
                         played += 1
                     if known[seen]:
                         best = candidate
@@ -54,18 +50,18 @@ class ShrinkSequence(ProgramSequence):
         seconds = time.monotonic() - started
         ShrinkReport(best is not None, finished, played, seconds).save(folder)
 
-    async def reproduce(self, config: EnvConfig) -> Series | None:
+    async def reproduce(self) -> Series | None:
         """The failing program alone if that is enough, else the whole series, if that fails."""
         series = tuple(self.job.items)
         for tried in (after_reset(series[-1:]), after_reset(series)):
-            self.wanted = await self.verdict(config, tried)
+            self.wanted = await self.verdict(tried)
             if self.wanted is not None:
                 return tried
         return None
 
-    async def verdict(self, config: EnvConfig, series: Series) -> FailureClass | None:
+    async def verdict(self, series: Series) -> FailureClass | None:
         """Play a series after a reset; class of its last program's failure, None for a pass."""
         for item in series:
-            await self.play(item)
-        assert config.last is not None
-        return failure_class(config.last)
+            result = await self.play(item)
+        assert result is not None
+        return failure_class(result)

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import gc
+from dataclasses import replace
 from pathlib import Path
 
 from cocotb.triggers import Timer
 from pyuvm import ConfigDB, uvm_test
 
+from verif.agents.control.config import ControlConfig
+from verif.agents.memory.config import MemoryConfig
 from verif.env.config import EnvConfig
 from verif.env.env import Ga2Env
 from verif.items.job import job_folder, load_job
 from verif.sequences.registry import make_sequence
 
+PERIOD = 2  # ns, ga2_tb.Period
 DRAIN_POLL_CYCLES = 4
 DRAIN_POLLS = 1000
 
@@ -27,15 +31,18 @@ class BaseTest(uvm_test):
     def build_phase(self) -> None:
         """Load the job, place the configuration, build the environment."""
         self.job = load_job(job_folder())
-        self.config = EnvConfig(
-            folder=Path.cwd(),
-            keep_retires=bool(self.job.params.get("keep_retires", False)),
-            keep_memory=bool(self.job.params.get("keep_memory", False)),
-            coverage=bool(self.job.params.get("coverage", True)),
+        params = self.job.params
+        control = ControlConfig(Path.cwd(), PERIOD)
+        if params.get("unloaded"):
+            control = replace(control, power_up=None)
+        config = EnvConfig(
+            control,
+            MemoryConfig(PERIOD),
+            keep_retires=bool(params.get("keep_retires", False)),
+            keep_memory=bool(params.get("keep_memory", False)),
+            coverage=bool(params.get("coverage", True)),
         )
-        if self.job.params.get("unloaded"):
-            self.config.resync = None
-        ConfigDB().set(self, "*", "config", self.config)
+        ConfigDB().set(self, "*", "config", config)
         self.env = Ga2Env.create("env", self)
 
     async def run_phase(self) -> None:
@@ -61,7 +68,7 @@ class BaseTest(uvm_test):
         for _ in range(DRAIN_POLLS):
             if self.env.idle:
                 return
-            await Timer(DRAIN_POLL_CYCLES * self.config.period, unit="ns")
+            await Timer(DRAIN_POLL_CYCLES * PERIOD, unit="ns")
         raise DrainError("the monitors are still busy after the last program")
 
     def extract_phase(self) -> None:

@@ -8,9 +8,12 @@ import cocotb
 from cocotb.triggers import Event, First, RisingEdge, Timer
 from pyuvm import ConfigDB, uvm_analysis_port, uvm_driver
 
+from model.chip.image import Words
+from verif.agents.control.config import ControlConfig
 from verif.agents.control.load_file import write_load_file
-from verif.env.config import EnvConfig
+from verif.agents.control.transaction import ProgramTransaction
 from verif.items.program_item import ProgramItem
+from verif.items.result import ProgramResult
 
 RESET_CYCLES = 2
 
@@ -24,29 +27,41 @@ class ControlDriver(uvm_driver):
 
     Everything is driven midway between rising edges of the clock, which lives in the HDL: the
     driver knows its period and never waits for clock edges. ``started`` announces each item before
-    it is loaded, and again when it was aborted and is loaded for its full run.
+    it is loaded, and again when it was aborted and is loaded for its full run. Whoever judges a
+    program hands the result to ``answer``; it goes back to the sequence on the transaction.
     """
 
     def build_phase(self) -> None:
         """Create the port; fetch the configuration."""
         self.started = uvm_analysis_port("started", self)
-        self.config: EnvConfig = ConfigDB().get(self, "", "config")
+        self.config: ControlConfig = ConfigDB().get(self, "", "agent_config")
         self.dut: Any = cocotb.top
         self.ready = Event()  # powered up
+        self.preload = self.config.power_up
+        self.transaction: ProgramTransaction | None = None
 
     async def run_phase(self) -> None:
         """Play items for ever."""
         await self.power_up()
         while True:
-            transaction = await self.seq_item_port.get_next_item()
-            await self.play(transaction.item)
+            self.transaction = await self.seq_item_port.get_next_item()
+            await self.play(self.transaction.item)
             self.seq_item_port.item_done()
+
+    def answer(self, result: ProgramResult) -> None:
+        """Take the result of the program that has just ended."""
+        if self.transaction is not None:
+            self.transaction.result = result
+
+    def load_next(self, spad: Words) -> None:
+        """Load this scratchpad, uint32 (4096,), with the next program that brings none."""
+        self.preload = spad
 
     async def power_up(self) -> None:
         """Start the clock, which rises half a period later, and reset."""
         self.dut.clk_enable.value = 1
         await self.cycles(1)
-        self.config.probed = bool(self.dut.probed.value)
+        self.probed = bool(self.dut.probed.value)
         await self.reset()
         self.ready.set()
 
@@ -82,10 +97,22 @@ class ControlDriver(uvm_driver):
             await self.reset()
         await self.cycles(item.idle_after)
 
+    def scratchpad_for(self, item: ProgramItem) -> Words | None:
+        """Scratchpad to load with ``item``; None keeps what is there.
+
+        Raises:
+            LoadError: the item brings one, and the design is a netlist, which takes none.
+        """
+        preload, self.preload = self.preload, None
+        if self.probed:
+            return item.spad if item.spad is not None else preload
+        if item.spad is not None:
+            raise LoadError(f"item {item.name!r} brings a scratchpad; a netlist takes none")
+        return None
+
     async def load_and_start(self, item: ProgramItem) -> None:
         """Load and raise ``start`` for one cycle; returns in the middle of cycle 1."""
-        self.config.depth = item.depth
-        write_load_file(self.config.folder, item, self.config.scratchpad_for(item))
+        write_load_file(self.config.folder, item, self.scratchpad_for(item))
         request = not self.dut.load_req.value
         self.dut.load_req.value = request
         self.dut.start.value = 1

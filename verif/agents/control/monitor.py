@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import cocotb
@@ -9,6 +10,7 @@ from cocotb.triggers import RisingEdge
 from pyuvm import ConfigDB, uvm_analysis_port, uvm_monitor
 
 from model.chip.timing import Counters
+from verif.agents.control.config import ControlConfig
 from verif.agents.control.observation import (
     Observation,
     ProtocolErrors,
@@ -16,7 +18,6 @@ from verif.agents.control.observation import (
     read_retires,
     read_writes,
 )
-from verif.env.config import EnvConfig
 
 COUNTERS = ("cyc_total", "cyc_mm", "cyc_dma", "cyc_vec", "n_inst")
 
@@ -27,7 +28,7 @@ class ControlMonitor(uvm_monitor):
     def build_phase(self) -> None:
         """Create the port; fetch the configuration."""
         self.ap = uvm_analysis_port("ap", self)
-        self.config: EnvConfig = ConfigDB().get(self, "", "config")
+        self.config: ControlConfig = ConfigDB().get(self, "", "agent_config")
         self.dut: Any = cocotb.top
 
     async def run_phase(self) -> None:
@@ -36,6 +37,11 @@ class ControlMonitor(uvm_monitor):
         while True:
             await done
             self.ap.write(self.observe())
+
+    @cached_property
+    def probed(self) -> bool:
+        """The design has the names that the retire probe looks at (a netlist has not)."""
+        return bool(self.dut.probed.value)
 
     @property
     def idle(self) -> bool:
@@ -47,7 +53,7 @@ class ControlMonitor(uvm_monitor):
         dut, folder = self.dut, self.config.folder
         counters = [self.sample(getattr(dut, name)) for name in COUNTERS]
         known = [value for value in counters if value is not None]
-        memory, unknown = read_memory(folder, self.config.depth)
+        memory, unknown = read_memory(folder)
         return Observation(
             hung=bool(dut.hang.value),
             counters=Counters(*known) if len(known) == len(counters) else None,
@@ -57,17 +63,16 @@ class ControlMonitor(uvm_monitor):
             memory=memory,
             unknown=unknown,
             writes=read_writes(folder),
-            retires=read_retires(folder) if self.config.probed else None,
+            retires=read_retires(folder) if self.probed else None,
             protocol=self.protocol(),
         )
 
     def protocol(self) -> ProtocolErrors:
-        """Take what the protocol checker found since the last time."""
+        """What the protocol checker has found since the program before ended."""
         dut = self.dut
         count = int(dut.errors.value)
         if not count:
             return ProtocolErrors(0, 0, 0, 0)
-        dut.errors_taken.value = not dut.errors_taken.value
         return ProtocolErrors(
             count,
             int(dut.error_mask.value),

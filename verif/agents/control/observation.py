@@ -38,7 +38,7 @@ class Observation:
         hung: the cycle limit ended it.
         counters: the five counters; None when a bit was unknown.
         fault, fault_code, fault_pc: the fault outputs; None when unknown.
-        memory: external memory, uint32 (depth,), unknown bits as 0.
+        memory: external memory as far as it is there, uint32 (depth,), unknown bits as 0.
         unknown: words of it with unknown bits, indices.
         writes: external writes in order, uint32 (n, 2): address, data.
         retires: retire records, int64 (n, 7) in the order of ``RETIRE_FIELDS``; None when the
@@ -58,7 +58,7 @@ class Observation:
     protocol: ProtocolErrors
 
 
-def read_memory(folder: Path, depth: int) -> tuple[Words, list[int]]:
+def read_memory(folder: Path) -> tuple[Words, list[int]]:
     """Read the dump: ``memory.bin`` (Verilator) or ``memory.hex`` (Icarus).
 
     Returns:
@@ -66,7 +66,7 @@ def read_memory(folder: Path, depth: int) -> tuple[Words, list[int]]:
     """
     binary = os.path.join(folder, "memory.bin")
     if os.path.exists(binary):
-        return np.fromfile(binary, dtype="<u4", count=depth), []
+        return np.fromfile(binary, dtype="<u4"), []
     with open(os.path.join(folder, "memory.hex"), encoding="ascii") as file:
         text = file.read()
     text = COMMENT.sub("", text)  # Icarus puts the address in front of every 16 words

@@ -11,7 +11,7 @@ from cocotb.triggers import Event, First, RisingEdge, Timer
 from pyuvm import ConfigDB, uvm_component
 
 from verif.agents.memory.bus import bind
-from verif.env.config import EnvConfig
+from verif.agents.memory.config import MemoryConfig
 from verif.items.program_item import ProgramItem
 
 
@@ -25,7 +25,7 @@ class ReactiveDriver(uvm_component):
 
     def build_phase(self) -> None:
         """Bind the pins; nothing is to do until ``accept``."""
-        self.config: EnvConfig = ConfigDB().get(self, "", "config")
+        self.config: MemoryConfig = ConfigDB().get(self, "", "agent_config")
         top: Any = cocotb.top
         self.requests = bind(top, "req", ("valid", "addr"))
         self.writes = bind(top, "wr", ("valid", "addr", "data"))

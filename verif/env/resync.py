@@ -1,0 +1,24 @@
+"""Resynchronization: after a failure the chip goes on from what the model says."""
+
+from __future__ import annotations
+
+from pyuvm import uvm_analysis_port, uvm_subscriber
+
+from verif.env.verdict import Verdict
+
+
+class Resync(uvm_subscriber):
+    """Publishes the scratchpad that a failing program should have left, uint32 (4096,), on ``ap``.
+
+    Loaded with the next program, it keeps one fault from being reported again by every program that
+    follows.
+    """
+
+    def build_phase(self) -> None:
+        """Create the port."""
+        self.ap = uvm_analysis_port("ap", self)
+
+    def write(self, verdict: Verdict) -> None:
+        """Judge whether chip and model may have gone apart."""
+        if not verdict.result.passed:
+            self.ap.write(verdict.prediction.spad_after)

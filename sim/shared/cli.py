@@ -16,6 +16,7 @@ from model.chip.image import ImageError
 from model.errors import ModelError, ParameterError
 from sim.engine.builds import SIMULATORS, BuildError
 from sim.shared.paths import RTL
+from verif.items.program_item import ProgramItemError
 
 
 class UsageError(ValueError):
@@ -52,7 +53,10 @@ def run(program: str, main: Callable[[], int]) -> NoReturn:
     except ParameterError as error:
         name = {"latency": "LAT"}.get(error.name, error.name.upper())
         fail(program, f"{name}={error.value}: must be {error.legal}")
-    except (UsageError, ModelError, AssemblyError, ImageError, BuildError) as error:
+    except (
+        *(UsageError, ModelError, AssemblyError, ImageError, BuildError),
+        ProgramItemError,
+    ) as error:
         fail(program, str(error))
     except OSError as error:
         fail(program, f"{error.filename}: {error.strerror}" if error.filename else str(error))

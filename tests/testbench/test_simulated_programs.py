@@ -9,12 +9,15 @@ import json
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 from planted_bugs import BUGS, replant
 
+from model.chip.isa import SPAD_WORDS, encode, ld, sm, st
 from model.chip.timeline import timeline
 from sim.decode.compare import compare_results
 from sim.engine.builds import build, tool_environment
@@ -25,7 +28,8 @@ from sim.shared.failures import failure_text
 from sim.shared.paths import ROOT, RTL
 from sim.shared.test_log import record_programs
 from verif.items.job import Job
-from verif.items.program_item import ProgramItem
+from verif.items.program_item import ProgramItem, ProgramItemError
+from verif.shrink.steps import changed
 from verif.stimulus.directed import REGISTRY
 from verif.stimulus.profiles import PROFILES
 from verif.stimulus.random_program import random_items
@@ -122,6 +126,39 @@ def test_what_is_in_the_flops_at_power_up_does_not_matter() -> None:
     assert not outcome.differences
     assert outcome.states_differ
     assert outcome.passed
+
+
+def late_item(latency: int) -> ProgramItem:
+    """An LD that is reset in its first request's cycle; the next one requests five cycles later."""
+    program = [encode(ld(100, 0, 8)), encode(st(100, 50, 8))]
+    spad = np.zeros(SPAD_WORDS, dtype=np.uint32)
+    image = np.arange(1, 9, dtype=np.uint32)
+    return ProgramItem(
+        *("late", program, image, spad), latencies=(latency,), abort_at=3, late_answers=True
+    )
+
+
+@pytest.mark.parametrize("sim", ["verilator", "icarus"])
+def test_an_answer_may_be_late_until_the_first_request(sim: str) -> None:
+    in_time = late_item(5)
+    with pytest.raises(ProgramItemError) as refused:
+        late_item(6)
+    assert "\n" not in str(refused.value)
+    assert "until cycle 9" in str(refused.value)
+    assert "from cycle 8 on" in str(refused.value)
+    assert simulate(sim, Job("items", {}, [in_time])).passed
+
+
+def test_late_answers_end_in_time_in_a_program_that_loads_later() -> None:
+    """The first act of the program may take long: then the answers may come late."""
+    item = late_item(5)
+    behind = [encode(sm(0, 10, 9)), *item.program]
+    late = replace(item, program=behind, abort_at=80, latencies=(64,))
+    with pytest.raises(ProgramItemError, match="late answers come until"):
+        replace(late, program=item.program, abort_at=8)
+    shrunk = changed(late, program=item.program, abort_at=8)
+    assert not shrunk.late_answers
+    assert shrunk.program == item.program
 
 
 def call(module: str, *arguments: object) -> subprocess.CompletedProcess[str]:

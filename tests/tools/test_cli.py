@@ -105,6 +105,11 @@ def test_decode_refuses(refused: Refused, arguments: tuple[str, ...], expected: 
         ("programs.powerup", ("--sim", "icarus"), "initial states are random in verilator only"),
         ("programs.shrink", ("--failure", "nowhere"), "no job in nowhere"),
         ("programs.run", ("--program", "examples/copy.asm", "--latencies", "0"), "LATS=0: must be"),
+        (
+            "programs.run",
+            (*("--program", "examples/copy.asm", "--reset-at", "9"), "--late", "--latencies", "64"),
+            "late answers come until cycle 73, but the run after the reset in cycle 9 requests",
+        ),
     ],
 )
 def test_verification_front_ends_refuse(

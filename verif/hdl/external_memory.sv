@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // External memory of up to 65,536 words. A read request of cycle t is answered in cycle
-// t + latency (1..64), one word a cycle; requests in flight are dropped at reset. Words at or
+// t + latency (1..64), one word a cycle; requests in flight are dropped at reset (a memory
+// may also answer them until the next LD's first request: the driver does that). Words at or
 // beyond `depth` read as zero and ignore writes. With `reactive` set it answers nothing (a Python
 // driver does) but still takes the writes. Idle cycles cost one look: answers wait in a ring with
 // the moment they are due, there is no shift register.

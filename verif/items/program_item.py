@@ -12,11 +12,13 @@ from dataclasses import dataclass, field, fields
 import numpy as np
 
 from model.chip.image import Words
-from model.chip.isa import EXT_WORDS, SPAD_WORDS
+from model.chip.isa import EXT_WORDS, SPAD_WORDS, Op, decode
 from model.chip.machine import DEFAULT_DEPTH, MAX_PROGRAM
-from model.chip.timing import DEFAULT_LATENCY, Latency
+from model.chip.timeline import timeline
+from model.chip.timing import DEFAULT_LATENCY, OVERHEAD, Latency
 
 MAX_LATENCY = 64
+RESET_CYCLES = 2  # length of every reset
 
 
 class ProgramItemError(ValueError):
@@ -45,9 +47,8 @@ class ProgramItem:
             ignored). Cycle 1 is the first FETCH.
         abort_at: reset in this cycle, load everything again, then run to the end; the aborted
             part is not compared. Needs ``spad``.
-        late_answers: the memory goes on answering what was requested before that reset, up to 64
-            cycles into the clean run, which must not request anything until then. Needs
-            ``abort_at`` and ``latencies``.
+        late_answers: the memory goes on answering what was requested before that reset, at most
+            until the cycle of the clean run's first request. Needs ``abort_at`` and ``latencies``.
         idle_after: cycles between the end of the program, or the reset that aborts it, and what
             follows.
         cycle_limit: cycles after which the program counts as hung; None: twice what the cycle
@@ -96,6 +97,20 @@ class ProgramItem:
         if self.late_answers:
             self._require(self.abort_at is not None, "late answers without abort", None)
             self._require(self.reactive, "late answers without latencies", self.latencies)
+            self._check_late_answers()
+
+    def _check_late_answers(self) -> None:
+        """Refuse answers that the design could take for those of the clean run's requests."""
+        assert self.abort_at is not None
+        first, last = request_cycles(self.program, self.latencies, self.abort_at)
+        clean = self.abort_at + RESET_CYCLES + self.idle_after + first
+        if last > clean:
+            raise ProgramItemError(
+                f"item {self.name!r}: late answers come until cycle {last}, but the run after the "
+                f"reset in cycle {self.abort_at} requests from cycle {clean} on, and an answer of "
+                f"before the reset may come no later than that: abort it elsewhere, lower the "
+                f"latencies"
+            )
 
     def _require(self, holds: bool, what: str, value: object) -> None:
         if not holds:
@@ -130,3 +145,27 @@ class ProgramItem:
             else:
                 raise TypeError(f"{one.name}: no digest of a {type(value).__name__}")
         return digest.hexdigest()
+
+
+def request_cycles(program: list[int], latencies: tuple[int, ...], until: int) -> tuple[int, int]:
+    """When a program makes its first read request, and when the last answer comes.
+
+    Args:
+        program: 128-bit instruction words.
+        latencies: of each request in turn, repeated.
+        until: cycle of the last request that counts, 1 being the first FETCH.
+
+    Returns:
+        Cycle of the first request, and that in which the last answer to a request of up to
+        ``until`` comes; 0 and 0 without requests.
+    """
+    loads = [slot for slot in timeline(program, latencies) if slot.op == Op.LD and slot.busy]
+    requests = [
+        slot.fetch + OVERHEAD + word for slot in loads for word in range(decode(program[slot.pc]).c)
+    ]
+    last = 0
+    for number, cycle in enumerate(requests):
+        if cycle > until:
+            break
+        last = max(cycle + latencies[number % len(latencies)], last + 1)
+    return (requests[0] if requests else 0), last

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from model.chip.assembler import OPERANDS, Operand
 from model.chip.image import Words
 from model.chip.isa import EXT_WORDS, SPAD_WORDS, Op, decode
 from verif.items.program_item import ProgramItem
-from verif.shrink.steps import Search, lowest
+from verif.shrink.steps import Search, changed, lowest
 
 ADDRESSES = ("dst", "src", "src1", "src2", "A", "B")
 REGION = 256  # words that move along with an address
@@ -25,7 +23,7 @@ def drop_instructions(item: ProgramItem) -> Search[ProgramItem]:
         at = len(item.program) - size
         while at >= 0:
             rest = item.program[:at] + item.program[at + size :]
-            candidate = replace(item, program=rest)
+            candidate = changed(item, program=rest)
             if (yield candidate):
                 item = candidate
             at -= size
@@ -143,11 +141,11 @@ def _moved(item: ProgramItem, external: bool, group: list[int], place: int) -> P
     size = group[-1] - group[0] + REGION
     if external:
         image = _copied(item.image, group[0], place, size, item.depth)
-        return replace(item, program=program, image=image)
+        return changed(item, program=program, image=image)
     spad = item.spad
     if spad is not None:
         spad = _copied(spad, group[0], place, size, SPAD_WORDS)
-    return replace(item, program=program, spad=spad)
+    return changed(item, program=program, spad=spad)
 
 
 def _copied(memory: Words, old: int, new: int, size: int, limit: int) -> Words:
@@ -186,4 +184,4 @@ def _with_value(word: int, operand: Operand, value: int) -> int:
 def _with_word(item: ProgramItem, pc: int, word: int) -> ProgramItem:
     program = list(item.program)
     program[pc] = word
-    return replace(item, program=program)
+    return changed(item, program=program)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from typing import TypeVar
+from dataclasses import replace
+from typing import Any, TypeVar
 
-from verif.items.program_item import ProgramItem
+from verif.items.program_item import ProgramItem, ProgramItemError
 
 T = TypeVar("T")
 
@@ -13,6 +14,16 @@ Search = Generator[ProgramItem, bool, T]
 """Yields candidates, is sent True for each that still fails, returns what it found."""
 
 Step = Callable[[ProgramItem], Search[ProgramItem]]
+
+
+def changed(item: ProgramItem, **fields: Any) -> ProgramItem:
+    """Return a copy with other fields; late answers go when the others no longer allow them."""
+    try:
+        return replace(item, **fields)
+    except ProgramItemError:
+        if not item.late_answers:
+            raise
+        return replace(item, **{**fields, "late_answers": False})
 
 
 def first_that_fails(item: ProgramItem, *candidates: ProgramItem) -> Search[ProgramItem]:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from model.chip.machine import DEFAULT_DEPTH
 from model.chip.timing import DEFAULT_LATENCY
 from verif.items.program_item import ProgramItem
-from verif.shrink.steps import Search, first_that_fails, lowest
+from verif.shrink.steps import Search, changed, first_that_fails, lowest
 
 SURROUNDINGS = (
     *("depth", "idle_after", "start_pulses", "late_answers", "abort_at", "latencies", "latency"),
@@ -16,7 +14,7 @@ SURROUNDINGS = (
 
 def plain_surroundings(item: ProgramItem) -> Search[ProgramItem]:
     """Everything as ``make run`` has it by default, all at once or as much as possible."""
-    plain = replace(
+    plain = changed(
         item,
         start_pulses=(),
         abort_at=None,
@@ -36,7 +34,7 @@ def plain_surroundings(item: ProgramItem) -> Search[ProgramItem]:
         # Late answers need the reset and the latencies, so these cannot go first.
         bound = item.late_answers and name in ("abort_at", "latencies")
         if getattr(item, name) != value and not bound:
-            item = yield from first_that_fails(item, replace(item, **{name: value}))
+            item = yield from first_that_fails(item, changed(item, **{name: value}))
     return item
 
 
@@ -50,40 +48,40 @@ def simpler_surroundings(item: ProgramItem) -> Search[ProgramItem]:
     item = yield from _fewer_pulses(item)
     if item.abort_at is not None:
         aborted = item
-        cycle = yield from lowest(1, item.abort_at, lambda c: replace(aborted, abort_at=c))
-        item = replace(item, abort_at=cycle)
+        cycle = yield from lowest(1, item.abort_at, lambda c: changed(aborted, abort_at=c))
+        item = changed(item, abort_at=cycle)
     if item.latencies:
         item = yield from _fewer_latencies(item)
     elif item.latency != DEFAULT_LATENCY:
         slow = item
-        latency = yield from lowest(1, item.latency, lambda v: replace(slow, latency=v))
-        item = replace(item, latency=latency)
+        latency = yield from lowest(1, item.latency, lambda v: changed(slow, latency=v))
+        item = changed(item, latency=latency)
     return item
 
 
 def _fewer_pulses(item: ProgramItem) -> Search[ProgramItem]:
     if len(item.start_pulses) > 1:
         item = yield from first_that_fails(
-            item, *(replace(item, start_pulses=(cycle,)) for cycle in item.start_pulses)
+            item, *(changed(item, start_pulses=(cycle,)) for cycle in item.start_pulses)
         )
     if len(item.start_pulses) == 1:
         pulsed = item
         cycle = yield from lowest(
-            1, item.start_pulses[0], lambda c: replace(pulsed, start_pulses=(c,))
+            1, item.start_pulses[0], lambda c: changed(pulsed, start_pulses=(c,))
         )
-        item = replace(item, start_pulses=(cycle,))
+        item = changed(item, start_pulses=(cycle,))
     return item
 
 
 def _fewer_latencies(item: ProgramItem) -> Search[ProgramItem]:
     # A fixed latency needs no reactive memory; late answers do.
     values = () if item.late_answers else sorted(set(item.latencies))
-    fixed = (replace(item, latencies=(), latency=value) for value in values)
+    fixed = (changed(item, latencies=(), latency=value) for value in values)
     single = yield from first_that_fails(item, *fixed)
     if not single.latencies:
         return single
     while len(item.latencies) > 1:
-        shorter = replace(item, latencies=item.latencies[: (len(item.latencies) + 1) // 2])
+        shorter = changed(item, latencies=item.latencies[: (len(item.latencies) + 1) // 2])
         if not (yield shorter):
             break
         item = shorter
@@ -92,7 +90,7 @@ def _fewer_latencies(item: ProgramItem) -> Search[ProgramItem]:
 
         def variant(latency: int, item: ProgramItem = before, place: int = place) -> ProgramItem:
             values = (*item.latencies[:place], latency, *item.latencies[place + 1 :])
-            return replace(item, latencies=values)
+            return changed(item, latencies=values)
 
         item = variant((yield from lowest(1, item.latencies[place], variant)))
     return item

@@ -12,10 +12,8 @@ from model.chip.image import Words
 from verif.agents.control.config import ControlConfig
 from verif.agents.control.load_file import write_load_file
 from verif.agents.control.transaction import ProgramTransaction
-from verif.items.program_item import ProgramItem
+from verif.items.program_item import RESET_CYCLES, ProgramItem
 from verif.items.result import ProgramResult
-
-RESET_CYCLES = 2
 
 
 class LoadError(RuntimeError):

@@ -20,7 +20,8 @@ class ReactiveDriver(uvm_component):
 
     Request i of a program, made in cycle t, is answered in cycle ``max(t + latencies[i],
     previous answer + 1)``, which is the model's rule too. While a burst is under way it works once
-    a cycle, in its middle. A reset drops what is in flight, unless the item asks for late answers.
+    a cycle, in its middle. A reset drops what is in flight, unless the item asks for late
+    answers; these end in the cycle of the next LD's first request, or the item is none.
     """
 
     def build_phase(self) -> None:

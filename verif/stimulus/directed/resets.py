@@ -92,10 +92,9 @@ def reset_with_late_answers() -> list[ProgramItem]:
     """A memory that answers after the reset what was requested before it."""
     items = []
     for abort in (3, 5, 12):
-        # The last request leaves in the cycle of the reset at the latest. The clean run's first
-        # busy cycle comes five cycles after it, its first request one cycle later.
-        for late in range(-2, 1):
-            latency = 5 + late
+        # The last request leaves in the cycle of the reset at the latest, the clean run's first
+        # one five cycles after it: an answer in that cycle is the last that is allowed.
+        for latency in (3, 4, 5):
             b = Builder(f"reset_with_late_answers/{abort}_{latency}")
             b.ext(0, pattern(80, salt=abort + latency))
             b.add(ld(500, 0, 40), ld(600, 30, 50)).keep(495, 160)

@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import NoReturn
 
+from model.chip.image import BYTE_ORDER_MARK
 from model.chip.isa import FIELDS, WORD_BITS, Instruction, Op, decode
 
 
@@ -99,11 +100,13 @@ _NUMBER = re.compile(r"0[xX][0-9a-fA-F]+|[0-9]+")
 def assemble(text: str) -> list[int]:
     """Translate a program into its 128-bit words; blank and comment lines take no address.
 
+    A byte order mark at the beginning is skipped.
+
     Raises:
         AssemblyError: names the first bad line, its offending text and what would be right.
     """
     words = []
-    for number, raw in enumerate(text.split("\n"), start=1):
+    for number, raw in enumerate(text.removeprefix(BYTE_ORDER_MARK).split("\n"), start=1):
         line = raw.split(";", 1)[0].strip()
         if line:
             words.append(_assemble_line(number, line))

@@ -11,6 +11,8 @@ from model.chip.isa import EXT_WORDS
 
 Words = npt.NDArray[np.uint32]
 
+BYTE_ORDER_MARK = "\ufeff"
+
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
@@ -21,23 +23,29 @@ class ImageError(ValueError):
 def parse_hex(text: str) -> Words:
     """Read 32-bit hexadecimal words; ``@addr`` (hexadecimal) moves on, comments are skipped.
 
+    Digits may be grouped by underscores, and a byte order mark may come first.
+
     Returns:
         uint32 (n,), up to the highest word given; words skipped by ``@`` are 0.
 
     Raises:
-        ImageError: a token that is no 32-bit hexadecimal number, or an address above 65,535.
+        ImageError: a token that is no 32-bit hexadecimal number, an address above 65,535, or one
+            that is given a second word.
     """
     words: dict[int, int] = {}
     address = 0
-    for token in _COMMENT.sub(" ", text).split():
-        digits = token.removeprefix("@")
-        if not re.fullmatch(r"[0-9a-fA-F]{1,8}", digits):
+    for token in _COMMENT.sub(" ", text.removeprefix(BYTE_ORDER_MARK)).split():
+        number = token.removeprefix("@")
+        digits = number.replace("_", "")
+        if number.startswith("_") or not re.fullmatch(r"[0-9a-fA-F]{1,8}", digits):
             raise ImageError(f"{token!r} is not a hexadecimal number of at most 8 digits")
         if token[0] == "@":
             address = int(digits, 16)
             continue
         if address >= EXT_WORDS:
             raise ImageError(f"word {token!r} lands at {address:#x}, beyond the last word 0xffff")
+        if address in words:
+            raise ImageError(f"word {token!r} lands at {address:#x}, which has a word already")
         words[address] = int(digits, 16)
         address += 1
     image = np.zeros(max(words, default=-1) + 1, dtype=np.uint32)

@@ -54,8 +54,8 @@ class Compiled:
     def fill(self, values: Mapping[str, FloatArray]) -> Words:
         """Return a copy of the image with the inputs quantized into their places.
 
-        values: input name -> (rows, cols). Raises GraphError for a missing, unknown or
-        misshapen one.
+        values: input name -> (rows, cols). Raises GraphError for a missing, unknown or misshapen
+        one, or one that holds a NaN.
         """
         if values.keys() != self.inputs.keys():
             raise GraphError(f"inputs {sorted(values)} given, {sorted(self.inputs)} expected")
@@ -64,12 +64,16 @@ class Compiled:
             value = np.asarray(values[name], dtype=np.float64)
             if value.shape != (region.rows, region.cols):
                 raise GraphError(f"input {name!r}: {value.shape} for {region.rows}x{region.cols}")
+            if np.isnan(value).any():
+                raise GraphError(f"input {name!r}: NaN is no number to quantize")
             words = quantize(value, region.scale).astype(np.int32).view(np.uint32)
             image[region.address : region.address + region.words] = words.ravel()
         return image
 
     def read(self, ext: Words, name: str) -> NDArray[np.int32]:
         """Output `name` as integers (rows, cols) from external memory after a run."""
+        if name not in self.outputs:
+            raise GraphError(f"no output is named {name!r}: {sorted(self.outputs)}")
         region = self.outputs[name]
         words = ext[region.address : region.address + region.words]
         return words.view(np.int32).reshape(region.rows, region.cols)

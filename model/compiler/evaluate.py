@@ -38,9 +38,12 @@ def evaluate(graph: Graph, inputs: Mapping[str, FloatArray]) -> list[FloatArray]
     """Value of every node for S samples.
 
     inputs: name -> (S, rows, cols). Returns one array per node, (S, rows, cols), or (rows, cols)
-    where the value does not depend on the inputs. Raises GraphError on a missing or misshapen
-    input.
+    where the value does not depend on the inputs. Raises GraphError on a missing, unknown, empty or
+    misshapen input, or one that holds no finite number.
     """
+    unknown = sorted(inputs.keys() - {node.name for node in graph.of_kind(Kind.INPUT)})
+    if unknown:
+        raise GraphError(f"no input is named {unknown[0]!r}")
     values: list[FloatArray] = []
     for node in graph.nodes:
         values.append(_value(node, [values[i] for i in node.operands], inputs))
@@ -54,6 +57,10 @@ def _value(node: Node, args: list[FloatArray], inputs: Mapping[str, FloatArray])
         value = inputs[node.name]
         if value.shape[-2:] != (node.rows, node.cols):
             raise GraphError(f"input {node.name!r}: {value.shape} for {node.rows}x{node.cols}")
+        if value.size == 0:
+            raise GraphError(f"input {node.name!r}: no samples")
+        if not np.isfinite(value).all():
+            raise GraphError(f"input {node.name!r}: values that are not finite numbers")
         return value
     if node.kind is Kind.WEIGHT:
         assert node.values is not None

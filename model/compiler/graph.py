@@ -6,6 +6,7 @@ code generator follows. Building checks shapes and raises GraphError with the sh
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -68,15 +69,25 @@ class Graph:
 
     def input(self, name: str, rows: int, cols: int, tag: str | None = None) -> Node:
         """Add a rows x cols tensor that the host supplies for every run."""
-        if rows < 1 or cols < 1:
-            raise GraphError(f"input {name!r}: shape {rows}x{cols} is empty")
+        for count in (rows, cols):
+            if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+                raise GraphError(f"input {name!r}: shape {rows}x{cols} is not two counts from 1")
         return self._add(Kind.INPUT, (), rows, cols, name, tag=tag)
 
     def weight(self, name: str, values: ArrayLike, bits: int = 8) -> Node:
         """Add a constant tensor, stored as int8 or as int4 packed eight to a word."""
-        array = np.asarray(values, dtype=np.float64)
+        try:
+            array = np.array(values, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise GraphError(f"weight {name!r}: not a matrix of real numbers: {error}") from None
         if array.ndim != 2 or array.size == 0:
             raise GraphError(f"weight {name!r}: shape {array.shape} is not a filled matrix")
+        wrong = np.argwhere(~np.isfinite(array))
+        if wrong.size:
+            row, col = wrong[0].tolist()
+            raise GraphError(
+                f"weight {name!r}: {array[row, col]} at [{row}, {col}] is not a finite number"
+            )
         if bits not in (4, 8):
             raise GraphError(f"weight {name!r}: {bits} bits; only 4 and 8 exist")
         rows, cols = array.shape
@@ -97,8 +108,8 @@ class Graph:
         if a.cols != inner:
             mark = "^T" if transpose_b else ""
             raise GraphError(f"matmul: {a.rows}x{a.cols} times ({b.rows}x{b.cols}){mark}")
-        if not factor > 0:
-            raise GraphError(f"matmul: factor {factor!r} is not positive")
+        if not (factor > 0 and math.isfinite(factor)):
+            raise GraphError(f"matmul: factor {factor!r} is not positive and finite")
         return self._add(
             Kind.MATMUL, (a, b), a.rows, cols, name, tag=tag, transpose_b=transpose_b, factor=factor
         )

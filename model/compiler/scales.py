@@ -6,6 +6,8 @@ a scale because no instruction stands between them.
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -36,8 +38,8 @@ def largest_values(values: Iterable[FloatArray]) -> list[float]:
 
 
 def merge_ranges(a: Sequence[float], b: Sequence[float]) -> list[float]:
-    """Element by element maximum of two lists of ranges."""
-    return [max(x, y) for x, y in zip(a, b, strict=True)]
+    """Element by element maximum of two lists of ranges; a NaN stays one."""
+    return [float(np.maximum(x, y)) for x, y in zip(a, b, strict=True)]
 
 
 def assign_scales(
@@ -47,7 +49,7 @@ def assign_scales(
 
     ranges: largest absolute value of each node over the calibration samples; tag_ranges: tag ->
     range that replaces what was seen for the tensors of that tag. Raises ValueError when the number
-    of ranges is not the number of nodes.
+    of ranges is not the number of nodes, CompileError for a range that gives no scale.
     """
     if len(ranges) != len(graph.nodes):
         raise ValueError(f"{len(ranges)} ranges for {len(graph.nodes)} nodes")
@@ -56,6 +58,7 @@ def assign_scales(
     group_range = [0.0] * len(graph.nodes)
     for node in graph.nodes:
         own = tags.get(node.tag, ranges[node.index]) if node.tag else ranges[node.index]
+        _check_range(node, own)
         root = groups[node.index]
         group_range[root] = max(group_range[root], own)
     _raise_adds(graph, groups, group_range)
@@ -85,6 +88,15 @@ def assign_scales(
             )
         scales.append(scale)
     return Scales(tuple(scales), tuple(notes))
+
+
+def _check_range(node: Node, value: float) -> None:
+    """Refuse what makes no scale of full precision; 0 is a tensor that nothing is known of."""
+    if not (value >= 0 and math.isfinite(value)):
+        raise CompileError(f"{node.name}: range {value!r} is not a finite number of at least 0")
+    if value > 0 and value / INT8_STEPS < sys.float_info.min:
+        low = INT8_STEPS * sys.float_info.min
+        raise CompileError(f"{node.name}: range {value!r} is too small; 0 or at least {low:.3g}")
 
 
 def _groups(graph: Graph) -> list[int]:

@@ -66,9 +66,9 @@ class PagedHost:
         )
         key = np.array(result.k_new) * compiled.outputs["k_new"].scale
         value = np.array(result.v_new) * compiled.outputs["v_new"].scale
-        self.table.append(rid, KvRow(key, value))
-        if self.programs.window is not None:
-            self.table.trim(rid, step + 1 - self.programs.window)
+        window = self.programs.window
+        keep_from = 0 if window is None else step + 1 - window
+        self.table.append(rid, KvRow(key, value), keep_from)
         return result
 
 

@@ -1,4 +1,4 @@
-"""The same decode with two plain Python lists for a cache: what paging must not change.
+"""The same decode with a plain Python list for a cache: what paging must not change.
 
 It shares neither the page table nor the paged host's arithmetic on steps, contexts and rows.
 """
@@ -18,29 +18,29 @@ class PlainHost:
     def __init__(self, programs: DecodePrograms, backend: Backend) -> None:
         self.programs = programs
         self.backend = backend
-        self.keys: list[FloatArray] = []
-        self.values: list[FloatArray] = []
+        self.rows: list[tuple[FloatArray, FloatArray]] = []  # key and value of every token
 
     def step(self, token: int) -> HostStep:
-        """Feed one token; the window is the tail of the lists."""
+        """Feed one token; the window is the tail of the list."""
         window = self.programs.window
-        kept = len(self.keys) if window is None else min(len(self.keys), window - 1)
+        kept = len(self.rows) if window is None else min(len(self.rows), window - 1)
         compiled = self.programs.by_context[kept + 1]
         inputs = {"x": self.programs.lm.embed([token])}
         if kept:
-            inputs["kc"] = np.array(self.keys[-kept:])
-            inputs["vc"] = np.array(self.values[-kept:])
+            inputs["kc"] = np.array([key for key, _ in self.rows[-kept:]])
+            inputs["vc"] = np.array([value for _, value in self.rows[-kept:]])
         image = compiled.fill(inputs)
         result = read_step(
             compiled,
             image,
             self.backend.run(compiled, image),
-            step=len(self.keys) + 1,
+            step=len(self.rows) + 1,
             context=kept + 1,
             token=token,
         )
-        self.keys.append(np.array(result.k_new) * compiled.outputs["k_new"].scale)
-        self.values.append(np.array(result.v_new) * compiled.outputs["v_new"].scale)
+        key = np.array(result.k_new) * compiled.outputs["k_new"].scale
+        value = np.array(result.v_new) * compiled.outputs["v_new"].scale
+        self.rows.append((key, value))
         return result
 
 

@@ -56,7 +56,7 @@ def write_image(name: str, words: Words) -> None:
 
 def _read_text(name: str) -> str:
     try:
-        return Path(name).read_text()
+        return Path(name).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise UsageError(f"{name}: not a text file") from None
 

@@ -95,6 +95,12 @@ def test_errors_name_line_text_and_remedy(line: str, text: str, reason: str) -> 
     assert str(caught.value).startswith(f"line 3: {text!r}: ")
 
 
+def test_a_byte_order_mark_is_no_operation() -> None:
+    assert assemble("\ufeffHALT") == assemble("\ufeff; comment\nHALT") == [0]
+    with pytest.raises(AssemblyError, match="unknown operation"):
+        assemble("HALT\n\ufeffHALT")
+
+
 @pytest.mark.parametrize("separator", ["\x0b", "\u2028", "\x85"])
 def test_only_line_feeds_end_a_comment(separator: str) -> None:
     assert assemble(f"; comment{separator}HALT\nHALT") == [0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from typing import Any
 
@@ -274,6 +275,15 @@ def test_a_group_cannot_be_pinned_twice() -> None:
         (lambda g, x: g.input("x", 1, 1), "'x' is used twice"),
         (lambda g, x: g.input("e", 0, 1), "0x1"),
         (lambda g, x: g.weight("w", [1.0]), "not a filled matrix"),
+        (lambda g, x: g.input("e", 1, 2.0), "1x2.0 is not two counts"),
+        (lambda g, x: g.input("e", True, 1), "Truex1 is not two counts"),
+        (lambda g, x: g.matmul(x, x, transpose_b=True, factor=math.inf), "factor inf"),
+        (lambda g, x: g.matmul(x, x, transpose_b=True, factor=math.nan), "factor nan"),
+        (lambda g, x: g.weight("w", np.zeros((0, 3))), "'w': shape (0, 3)"),
+        (lambda g, x: g.weight("w", [[1.0, 2.0], [3.0]]), "'w': not a matrix"),
+        (lambda g, x: g.weight("w", [["one"]]), "'w': not a matrix"),
+        (lambda g, x: g.weight("w", [[1.0, math.nan]]), r"'w': nan at \[0, 1\]"),
+        (lambda g, x: g.weight("w", [[1.0], [-math.inf]]), r"'w': -inf at \[1, 0\]"),
         (lambda g, x: g.weight("w", [[1.0]], bits=2), "2 bits"),
         (lambda g, x: Graph().relu(x), "another graph"),
     ],
@@ -281,7 +291,7 @@ def test_a_group_cannot_be_pinned_twice() -> None:
 def test_bad_graphs(build: Any, message: str) -> None:
     g = Graph()
     x = g.input("x", 2, 3)
-    with pytest.raises(GraphError, match=message.replace("(", r"\(")):
+    with pytest.raises(GraphError, match=message.replace("(", r"\(").replace(")", r"\)")):
         build(g, x)
 
 
@@ -295,5 +305,31 @@ def test_bad_inputs_of_a_compiled_program() -> None:
         compiled.fill({"x": np.zeros((2, 1))})
     with pytest.raises(GraphError, match="no value for input 'x'"):
         evaluate(g, {})
+    with pytest.raises(GraphError, match="input 'x': NaN"):
+        compiled.fill({"x": np.array([[1.0, math.nan]])})
+    with pytest.raises(GraphError, match=r"no output is named 'z': \['y'\]"):
+        compiled.read(np.zeros(9, dtype=np.uint32), "z")
+
+
+@pytest.mark.parametrize(
+    ("inputs", "message"),
+    [
+        ({"x": np.zeros((0, 1, 2))}, "'x': no samples"),
+        ({"x": np.full((1, 1, 2), math.inf)}, "'x': values that are not finite"),
+        ({"x": np.full((1, 1, 2), math.nan)}, "'x': values that are not finite"),
+        ({"x": np.zeros((1, 2, 1))}, r"'x': \(1, 2, 1\) for 1x2"),
+        ({"x": np.zeros((1, 1, 2)), "z": np.zeros(1)}, "no input is named 'z'"),
+    ],
+)
+def test_bad_inputs_of_an_evaluation(inputs: dict[str, Any], message: str) -> None:
+    g = Graph()
+    g.output("y", g.input("x", 1, 2))
+    with pytest.raises(GraphError, match=message):
+        evaluate(g, inputs)
+
+
+def test_every_node_has_one_range() -> None:
+    g = Graph()
+    g.output("y", g.input("x", 1, 2))
     with pytest.raises(ValueError, match="1 ranges for 2 nodes"):
         assign_scales(g, [1.0])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import math
+import re
 
 import numpy as np
 import pytest
@@ -32,6 +34,47 @@ def test_every_node_has_one_range(count: int) -> None:
     g.output("y", g.input("x", 1, 1))
     with pytest.raises(ValueError, match=f"{count} ranges for 2 nodes"):
         assign_scales(g, [1.0] * count)
+
+
+@pytest.mark.parametrize("value", [math.nan, -1.0, math.inf, -math.inf, 5e-324, 1e-306])
+@pytest.mark.parametrize("tagged", [False, True])
+def test_a_range_that_gives_no_scale_names_its_tensor(value: float, tagged: bool) -> None:
+    g = Graph()
+    x = g.input("x", 1, 1, tag="t")
+    g.output("y", x)
+    ranges, tags = ([1.0, 1.0], {"t": value}) if tagged else ([value, 1.0], {})
+    with pytest.raises(CompileError, match=rf"^x: range {re.escape(repr(value))} is"):
+        assign_scales(g, ranges, tags)
+    with pytest.raises(CompileError, match=rf"^y: range {re.escape(repr(value))} is"):
+        assign_scales(g, [1.0, value])
+
+
+def test_the_smallest_range_keeps_its_scale() -> None:
+    g = Graph()
+    w = g.weight("w", [[3e-306]], bits=4)
+    g.output("y", w)
+    assert assign_scales(g, [3e-306, 0.0]).of == (3e-306 / 7, 3e-306 / 7)
+
+
+def test_a_nan_is_not_lost_among_ranges() -> None:
+    assert math.isnan(merge_ranges([1.0], [math.nan])[0])
+    assert math.isnan(merge_ranges([math.nan], [1.0])[0])
+
+
+@pytest.mark.parametrize("value", [5e-324, 1e-310])
+def test_a_weight_too_small_for_a_scale_is_named(value: float) -> None:
+    g = Graph()
+    g.output("y", g.matmul(g.input("x", 1, 1), g.weight("tiny", [[value]])))
+    with pytest.raises(CompileError, match=r"^tiny: range"):
+        compile_graph(g, [1.0, value, 1.0, 1.0])
+
+
+def test_a_factor_beyond_the_formats_names_its_product() -> None:
+    g = Graph()
+    g.output("y", g.matmul(g.input("x", 1, 1), g.weight("w", [[1e-300]]), name="xw"))
+    for last in (1.0, 1e-300, 1e300):
+        with pytest.raises(CompileError, match=r"^xw: scale factor"):
+            compile_graph(g, [1e-300, 1e-300, last, last])
 
 
 def test_an_index_has_the_scale_one() -> None:

@@ -32,50 +32,50 @@ FAULTS = [
     Fault(
         "a freed page is not returned",
         "decode.page_table",
-        "            self._free.append(page)\n",
+        "            self.free.append(page)\n",
         "            pass\n",
         SHADOW,
     ),
     Fault(
         "a page is returned while still shared",
         "decode.page_table",
-        "if self._owners[page] == 0:",
-        "if self._owners[page] >= 0:",
+        "if self.owners[page] == 0:",
+        "if self.owners[page] >= 0:",
         SHADOW,
     ),
     Fault(
         "fork does not count the new owner",
         "decode.page_table",
-        "self._owners[page] += 1",
-        "self._owners[page] += 0",
+        "state.owners[page] += 1",
+        "state.owners[page] += 0",
         SHADOW,
     ),
     Fault(
         "no copy before a write into a shared page",
         "decode.page_table",
-        "if self._owners[page] > 1:",
-        "if self._owners[page] > self.n_pages:",
+        "if self.owners[page] > 1:",
+        "if self.owners[page] > len(self.owners):",
         SHADOW,
     ),
     Fault(
         "the copy is empty",
         "decode.page_table",
-        "self._slots[page][:offset] = self._slots[shared][:offset]",
-        "self._slots[page][:0] = []",
+        "self.slots[page] = self.slots[shared]",
+        "self.slots[page] = [None] * self.page_rows",
         SHADOW,
     ),
     Fault(
         "the copy keeps the shared page's reference",
         "decode.page_table",
-        "                self._drop(shared)\n",
+        "                self.drop(shared)\n",
         "                pass\n",
         SHADOW,
     ),
     Fault(
         "the page offset is one too far",
         "decode.page_table",
-        "self._slots[page][offset] = row",
-        "self._slots[page][(offset + 1) % self.page_rows] = row",
+        "self.slots[page] = [*before, row, *after]",
+        "self.slots[page] = [*before, *after, row]",
         PLAIN,
     ),
     Fault(
@@ -88,29 +88,29 @@ FAULTS = [
     Fault(
         "trim releases a page that is still needed",
         "decode.page_table",
-        "(table.dropped + 1) * self.page_rows <= keep_from",
-        "table.dropped * self.page_rows < keep_from",
+        "keep_from // self.page_rows",
+        "-(-keep_from // self.page_rows)",
         PLAIN,
     ),
     Fault(
         "trim keeps a page wholly outside the window",
         "decode.page_table",
-        "(table.dropped + 1) * self.page_rows <= keep_from",
-        "(table.dropped + 1) * self.page_rows < keep_from",
+        "keep_from // self.page_rows",
+        "(keep_from - 1) // self.page_rows",
         PAGES,
     ),
     Fault(
         "release forgets the pages",
         "decode.page_table",
-        "        for page in table.pages:\n",
-        "        for page in table.pages[:0]:\n",
+        "        for page in state.get(rid).pages:\n",
+        "        for page in state.get(rid).pages[:0]:\n",
         SHADOW,
     ),
     Fault(
         "exhaustion is not reported",
         "decode.page_table",
-        'raise OutOfPages(f"request {rid!r} needs a page and all {self.n_pages} are in use")',
-        "return self.n_pages - 1",
+        'raise OutOfPages(f"request {rid!r} needs a page and all {len(self.owners)} are in use")',
+        "return len(self.owners) - 1",
         EXHAUSTED,
     ),
     Fault(
@@ -158,15 +158,15 @@ FAULTS = [
     Fault(
         "pages are never released",
         "decode.paged_host",
-        "if self.programs.window is not None:",
-        "if self.programs.window == 0:",
+        "self.table.append(rid, KvRow(key, value), keep_from)",
+        "self.table.append(rid, KvRow(key, value))",
         PAGES,
     ),
     Fault(
         "the trim point is one token late",
         "decode.paged_host",
-        "step + 1 - self.programs.window",
-        "step - self.programs.window",
+        "step + 1 - window",
+        "step - window",
         PAGES,
     ),
 ]
@@ -201,5 +201,5 @@ def test_a_change_that_does_not_apply_is_an_error() -> None:
         changed_source("decode.page_table", "no such text", "")
     with pytest.raises(AssertionError, match="changes nothing"):
         changed_source(
-            "decode.page_table", "if self._owners[page] == 0:", "if self._owners[page] == 0:"
+            "decode.page_table", "if self.owners[page] == 0:", "if self.owners[page] == 0:"
         )

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
+import itertools
+import sys
 import weakref
 from collections.abc import Callable
+from types import FrameType
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -137,6 +142,7 @@ BAD_USES: list[tuple[str, type[PagingError], str, Callable[[PageTable[int]], obj
     ("negative lo", BadRange, "-1..2", lambda t: t.rows("a", -1, 2)),
     ("released rows", ReleasedRows, "row 3", lambda t: t.rows("a", 3, 8)),
     ("trim beyond length", BadRange, "11", lambda t: t.trim("a", 11)),
+    ("append, trim beyond length", BadRange, "12", lambda t: t.append("a", 1, keep_from=12)),
 ]
 
 
@@ -154,6 +160,101 @@ def test_bad_use_names_the_value_and_changes_nothing(
     assert value in str(caught.value)
     assert observed(table) == before
     assert table.rows("a", 4, 10) == list(range(4, 10))
+
+
+def test_none_is_no_row() -> None:
+    table: PageTable[int | None] = PageTable(1, 1)
+    table.new("a")
+    with pytest.raises(ParameterError, match="row = None"):
+        table.append("a", None)
+    assert (table.length("a"), table.pages_in_use) == (0, 0)
+
+
+def test_append_can_trim_in_the_same_step() -> None:
+    table, twice = filled(), filled()
+    assert table.append("a", 10, keep_from=8) == twice.append("a", 10)
+    twice.trim("a", 8)
+    assert observed(table) == observed(twice)
+    assert table.peak_pages == 3
+
+
+def shared_pages(more: int) -> PageTable[int]:
+    """Pool of 6: "a" and "c" share a half-full page, unless "c" has copied it for `more` rows."""
+    table: PageTable[int] = PageTable(6, 4)
+    table.new("a")
+    for row in range(10):
+        table.append("a", row)
+    table.fork("a", "c")
+    table.trim("a", 5)
+    for row in range(more):
+        table.append("c", row)
+    return table
+
+
+OPERATIONS: list[tuple[int, Callable[[PageTable[int]], object]]] = [
+    (0, lambda t: t.new("b")),
+    (0, lambda t: t.append("c", 10)),  # copies a page
+    (1, lambda t: t.append("c", 10)),
+    (2, lambda t: t.append("c", 10)),  # takes a page
+    (2, lambda t: t.append("c", 10, keep_from=9)),
+    (0, lambda t: t.trim("a", 9)),
+    (0, lambda t: t.trim("c", 8)),
+    (0, lambda t: t.fork("a", "b")),
+    (0, lambda t: t.release("a")),
+    (1, lambda t: t.release("c")),
+]
+
+
+def states(table: PageTable[int], call: Callable[[PageTable[int]], object], stop: int) -> Any:
+    """State before each bytecode of the page table's own code, then what is left at the end.
+
+    The call is interrupted, as by Ctrl-C, before bytecode number `stop`, if there are so many.
+    """
+    seen: list[object] = []
+
+    def trace(frame: FrameType, event: str, _: object) -> Any:
+        if frame.f_code.co_filename != inspect.getfile(PageTable):
+            return None
+        frame.f_trace_opcodes = True
+        if event == "opcode":
+            if len(seen) == stop:
+                raise KeyboardInterrupt
+            sys.settrace(None)
+            seen.append(content(table))
+            sys.settrace(trace)
+        return trace
+
+    previous = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        call(table)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        sys.settrace(previous)
+    return [*seen, content(table)]
+
+
+def content(table: PageTable[int]) -> object:
+    """What a caller can see, and every row."""
+    kept = {rid: table.dropped(rid) * table.page_rows for rid in table.requests}
+    return observed(table), [table.rows(rid, kept[rid], table.length(rid)) for rid in kept]
+
+
+@pytest.mark.parametrize(("more", "call"), OPERATIONS)
+def test_an_interrupt_leaves_the_state_before_or_after(
+    more: int, call: Callable[[PageTable[int]], object]
+) -> None:
+    table = shared_pages(more)
+    before = content(table)
+    call(table)
+    after = content(table)
+    undisturbed = states(shared_pages(more), call, stop=10**6)
+    assert [state for state, _ in itertools.groupby(undisturbed)] == [before, after]
+    assert len(undisturbed) > 30
+    for stop in range(len(undisturbed) - 1):
+        left = states(shared_pages(more), call, stop)[-1]
+        assert left == undisturbed[stop], f"interrupted before bytecode {stop}"
 
 
 def test_exhaustion_by_a_new_page_changes_nothing() -> None:
@@ -213,6 +314,6 @@ def test_a_page_nobody_holds_keeps_no_row_alive() -> None:
 
 def test_a_row_that_is_not_in_its_page_is_an_error_and_no_value() -> None:
     table = filled()
-    table._slots[table.table("a")[0]][1] = None  # no call does this
+    table._state.slots[table.table("a")[0]][1] = None  # no call does this
     with pytest.raises(AssertionError, match="row 5 of request 'a'"):
         table.rows("a", 4, 10)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
+import itertools
+import sys
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -101,7 +105,7 @@ def test_requests_share_pages_after_a_fork_and_do_not_disturb_each_other() -> No
     host.fork("a", "b")
     assert host.table.pages_in_use == 2
     other = PlainHost(programs, MachineBackend())
-    other.keys, other.values = list(alone.keys), list(alone.values)
+    other.rows = list(alone.rows)
     for token in (7, 8, 9, 10):
         assert outcome(host.step("a", token)) == outcome(alone.step(token))
         assert outcome(host.step("b", 15 - token)) == outcome(other.step(15 - token))
@@ -129,6 +133,42 @@ def test_exhaustion_can_be_repeated_once_there_is_room() -> None:
     for token in (1, 2, 3):
         plain.step(token)
     assert outcome(host.step("c", 4)) == outcome(plain.step(4))
+
+
+@pytest.mark.parametrize("window", [None, 3])
+def test_an_interrupted_step_is_done_or_not_begun(window: int | None) -> None:
+    """Ctrl-C at any line of the host, over a step that drops a page."""
+    whole = set()
+    for stop in itertools.count():
+        host = host_of(programs_of(window), page=1)
+        host.open("r")
+        for token in (1, 2, 3):
+            host.step("r", token)
+        whole.add((host.table.length("r"), host.table.dropped("r")))
+        left = itertools.count()
+
+        def trace(
+            frame: FrameType, event: str, _: object, left: Any = left, stop: int = stop
+        ) -> Any:
+            if frame.f_code.co_filename != inspect.getfile(PagedHost):
+                return None
+            if event == "line" and next(left) == stop:
+                raise KeyboardInterrupt
+            return trace
+
+        previous = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            host.step("r", 4)
+        except KeyboardInterrupt:
+            pass
+        finally:
+            sys.settrace(previous)
+        whole.add((host.table.length("r"), host.table.dropped("r")))
+        if next(left) <= stop:  # it ended before that line
+            break
+    assert stop > 10
+    assert whole == ({(3, 0), (4, 0)} if window is None else {(3, 1), (4, 2)})
 
 
 def test_decode_says_which_pool_would_do() -> None:

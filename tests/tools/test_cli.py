@@ -20,6 +20,7 @@ from model.chip.image import parse_hex
 from model.chip.machine import Machine
 from sim.decode.compare import compare_results
 from sim.engine.builds import tool_environment
+from sim.programs.program_file import read_image, read_program
 from sim.shared.cli import run
 from sim.shared.paths import ROOT, RTL
 from sim.shared.results import Verdict, write_junit
@@ -192,6 +193,17 @@ def test_program_runs_and_leaves_its_memory(tmp_path: Path, sim: str, form: str)
     assert len(out.read_text().splitlines()) == 100
     np.testing.assert_array_equal(final, Machine(100).run(words, image, 3).ext)
     np.testing.assert_array_equal(final[32:40], image[16:24])
+
+
+@pytest.mark.parametrize("name", ["p.asm", "p.hex", "image.hex"])
+def test_a_byte_order_mark_is_no_part_of_a_file(tmp_path: Path, name: str) -> None:
+    text = "HALT\n" if name == "p.asm" else f"{0:032x}\n" if name == "p.hex" else "0 1\n"
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8-sig")
+    if name == "image.hex":
+        assert read_image(str(path), 2).tolist() == [0, 1]
+    else:
+        assert read_program(str(path)) == [0]
 
 
 def test_fault_is_printed_and_agrees() -> None:

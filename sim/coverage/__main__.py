@@ -25,10 +25,10 @@ from sim.coverage.exclusions import (
 from sim.coverage.html import write_html
 from sim.coverage.report import Report, print_report
 from sim.coverage.workloads import workloads
-from sim.engine.builds import SIMULATORS
-from sim.shared.cli import Parser, UsageError, integer, run
-from sim.shared.paths import BUILD, RESULTS, shown
-from sim.shared.results import write_json
+from sim.shared.cli import Parser, integer, run
+from sim.shared.errors import UsageError
+from sim.shared.files import write_json
+from sim.shared.paths import BUILD, RESULTS, SIMULATORS, shown
 from verif.items.job import COVERAGE_FILE
 from verif.plan import Plan, PlanError, load_plan
 

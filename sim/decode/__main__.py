@@ -23,8 +23,9 @@ from sim.decode.report import (
 from sim.engine.launch import play, simulator_version
 from sim.shared.cli import Parser, add_simulator_options, run
 from sim.shared.failures import failure_text, print_failures
+from sim.shared.files import write_json
 from sim.shared.paths import shown
-from sim.shared.results import Verdict, write_json, write_junit
+from sim.shared.results import Verdict, write_junit
 
 
 def main() -> int:

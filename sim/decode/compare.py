@@ -14,12 +14,12 @@ from rich.console import Console
 from sim.decode.job import by_window, compile_runs, decode_job
 from sim.decode.options import add_decode_options, decode_options
 from sim.decode.report import print_heading, print_verdicts, verdict
-from sim.engine.builds import SIMULATORS
 from sim.engine.launch import play, simulator_version
 from sim.shared.cli import Parser, run
 from sim.shared.failures import print_failures
-from sim.shared.paths import shown
-from sim.shared.results import Verdict, write_json, write_junit
+from sim.shared.files import write_json
+from sim.shared.paths import SIMULATORS, shown
+from sim.shared.results import Verdict, write_junit
 from verif.items.result import ProgramResult
 
 SHOWN = 5

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from model.decode.float_decode import MAX_CONTEXT
 from model.decode.workload import DEFAULT_WINDOWS, DecodeParams
-from sim.shared.cli import UsageError, integer
+from sim.shared.cli import integer
+from sim.shared.errors import UsageError
 from sim.shared.paths import RESULTS
 
 

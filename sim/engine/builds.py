@@ -7,20 +7,20 @@ renamed; whoever asks for the same sources and options again gets the same folde
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from sim.shared.paths import BUILD, HDL, ROOT, RTL
+from sim.shared.errors import ToolError
+from sim.shared.files import locked
+from sim.shared.paths import BUILD, HDL, ROOT, RTL, SIMULATORS
 
 ENGINE = Path(__file__).resolve().parent
 MAKEFILE = ENGINE / "cocotb.mk"
@@ -28,12 +28,11 @@ PUBLIC = ENGINE / "public.vlt"
 COVERAGE = ENGINE / "coverage.vlt"
 TOP = "ga2_tb"
 
-SIMULATORS = ("icarus", "verilator")
 BINARIES = {"icarus": "sim.vvp", "verilator": "Vtop"}
 COMPILERS = {"icarus": "iverilog", "verilator": "verilator"}
 
 
-class BuildError(RuntimeError):
+class BuildError(ToolError):
     """The simulator could not be built; the message ends with the compiler's own words."""
 
 
@@ -169,7 +168,7 @@ def build(
     folder = BUILD / f"{sim}-{fingerprint(sim, files, extra)}"
     made = Build(sim, folder, tuple(files), suffix)
     if not made.binary.exists():
-        with locked(folder.name):
+        with locked(folder):
             if not made.binary.exists():
                 make_build(made, extra, top)
     return made
@@ -184,15 +183,6 @@ def fingerprint(sim: str, files: Sequence[Path], options: Sequence[str]) -> str:
     for path in (*files, MAKEFILE, PUBLIC, *extra):
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:12]
-
-
-@contextmanager
-def locked(name: str) -> Iterator[None]:
-    """Hold the lock ``name`` against other processes."""
-    BUILD.mkdir(exist_ok=True)
-    with open(BUILD / f".{name}.lock", "w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
 
 
 def make_build(made: Build, options: Sequence[str], top: str = TOP) -> None:

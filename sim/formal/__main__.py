@@ -13,9 +13,11 @@ from rich.markup import escape
 from sim.formal.proofs import PROOFS, Proof, Property
 from sim.formal.sby import FOLDER, Outcome, PatchError
 from sim.formal.sby import run as run_sby
-from sim.shared.cli import Parser, UsageError, run
+from sim.shared.cli import Parser, run
+from sim.shared.errors import UsageError
+from sim.shared.files import write_json
 from sim.shared.paths import RESULTS, shown
-from sim.shared.results import Verdict, write_json, write_junit
+from sim.shared.results import Verdict, write_junit
 from sim.shared.table import format_table
 
 

@@ -14,11 +14,13 @@ from sim.engine.simulator import JobResult, SimulationError, simulate
 from sim.engine.yosys import YosysError
 from sim.gates.items import decode_items, random_programs
 from sim.gates.netlist import TARGETS, Netlist, block_rams, flip_flops, logic, synthesize
-from sim.shared.cli import Parser, UsageError, run
+from sim.shared.cli import Parser, run
+from sim.shared.errors import UsageError
 from sim.shared.failures import print_failures
+from sim.shared.files import write_json
 from sim.shared.paths import RESULTS, shown
 from sim.shared.progress import ProgramProgress
-from sim.shared.results import Verdict, write_json, write_junit
+from sim.shared.results import Verdict, write_junit
 from sim.shared.table import format_table
 from verif.items.job import Job
 from verif.items.program_item import ProgramItem

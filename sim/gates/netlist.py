@@ -7,7 +7,6 @@ and flip-flops, every memory as block RAMs.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import shutil
@@ -18,8 +17,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from sim.engine.builds import locked, rtl_sources
+from sim.engine.builds import rtl_sources
 from sim.engine.yosys import YosysError, package_folder, run_yosys
+from sim.shared.files import digest, locked
 from sim.shared.paths import BUILD, RTL
 
 FOLDER = BUILD / "netlists"
@@ -100,7 +100,7 @@ def synthesize(target: str, rtl: Path = RTL) -> Netlist:
         YosysError: Yosys cannot.
     """
     folder = _folder(target, rtl)
-    with locked(f"netlist-{folder.name}"):
+    with locked(folder):
         if not (folder / "cells.json").exists():
             _make(target, rtl, folder)
     units = _statistics(folder / "cells.json")
@@ -110,11 +110,8 @@ def synthesize(target: str, rtl: Path = RTL) -> Netlist:
 
 
 def _folder(target: str, rtl: Path) -> Path:
-    parts = [*_SYNTHESIS[target], version("pyosys")]
-    digest = hashlib.sha256("\n".join(parts).encode())
-    for path in rtl_sources(rtl):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes())
-    return FOLDER / f"{target}-{digest.hexdigest()[:12]}"
+    name = digest(*_SYNTHESIS[target], version("pyosys"), *rtl_sources(rtl))
+    return FOLDER / f"{target}-{name}"
 
 
 def _make(target: str, rtl: Path, folder: Path) -> None:

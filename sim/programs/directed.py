@@ -13,7 +13,8 @@ from sim.engine.batch import play_batch
 from sim.engine.launch import simulator_version
 from sim.programs.report import finish, print_groups
 from sim.programs.shrink import shrink_failures
-from sim.shared.cli import Parser, UsageError, add_simulator_options, integer, run
+from sim.shared.cli import Parser, add_simulator_options, integer, run
+from sim.shared.errors import UsageError
 from sim.shared.failures import print_failures
 from sim.shared.paths import RESULTS
 from sim.shared.table import format_table

@@ -18,11 +18,13 @@ from model.errors import check_int
 from sim.decode.compare import compare_results
 from sim.engine.builds import Build, build
 from sim.engine.simulator import JobResult, SimulationError, simulate
-from sim.shared.cli import Parser, UsageError, add_simulator_options, integer, run
+from sim.shared.cli import Parser, add_simulator_options, integer, run
+from sim.shared.errors import UsageError
 from sim.shared.failures import print_failures
+from sim.shared.files import write_json
 from sim.shared.paths import RESULTS, shown
 from sim.shared.progress import ProgramProgress
-from sim.shared.results import Verdict, write_json, write_junit
+from sim.shared.results import Verdict, write_junit
 from verif.items.job import Job
 from verif.items.program_item import ProgramItem
 from verif.items.result import ProgramResult

@@ -8,7 +8,7 @@ from pathlib import Path
 from model.chip.assembler import assemble
 from model.chip.image import ImageError, Words, format_hex, parse_hex
 from model.chip.machine import MAX_PROGRAM
-from sim.shared.cli import UsageError
+from sim.shared.errors import UsageError
 
 WORD_DIGITS = 32  # of a 128-bit instruction
 

@@ -12,8 +12,9 @@ from sim.engine.batch import Batch
 from sim.engine.launch import simulator_version
 from sim.programs.shrink import Shrunk
 from sim.shared.failures import failure_text
+from sim.shared.files import write_json
 from sim.shared.paths import RESULTS, RTL, shown
-from sim.shared.results import Verdict, write_json, write_junit
+from sim.shared.results import Verdict, write_junit
 from sim.shared.table import format_table
 from sim.shared.test_log import record_programs
 from verif.items.result import ProgramResult

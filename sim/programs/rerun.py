@@ -11,7 +11,8 @@ from pathlib import Path
 from rich.console import Console
 
 from sim.engine.launch import job_name, play
-from sim.shared.cli import Parser, UsageError, add_simulator_options, run
+from sim.shared.cli import Parser, add_simulator_options, run
+from sim.shared.errors import UsageError
 from sim.shared.failures import print_failures
 from verif.items.job import JobError, load_job
 

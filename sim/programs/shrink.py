@@ -13,7 +13,8 @@ from sim.engine.batch import Batch
 from sim.engine.builds import BuildError, build
 from sim.engine.simulator import SimulationError, job_path, simulate
 from sim.programs.reproducer import FAILURES, Reproducer, save, stem
-from sim.shared.cli import Parser, UsageError, add_simulator_options, integer, run
+from sim.shared.cli import Parser, add_simulator_options, integer, run
+from sim.shared.errors import UsageError
 from sim.shared.failures import failure_text
 from sim.shared.paths import RTL, WAVES, shown
 from verif.items.job import Job, JobError, load_job

@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from model.errors import check_int
-from sim.shared.cli import UsageError
+from sim.shared.errors import UsageError
 from verif.items.program_item import MAX_LATENCY
 
 

@@ -23,7 +23,8 @@ from sim.decode.report import verdict
 from sim.engine.launch import play
 from sim.programs.program_file import read_image, read_program
 from sim.programs.surroundings import add_surroundings, surroundings
-from sim.shared.cli import Parser, UsageError, add_simulator_options, integer, run
+from sim.shared.cli import Parser, add_simulator_options, integer, run
+from sim.shared.errors import UsageError
 from sim.shared.failures import print_failures
 from sim.shared.paths import RESULTS, shown
 from verif.items.job import Job

@@ -12,9 +12,9 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 
-from sim.engine.builds import MAKEFILE, SIMULATORS, Build, build, tail, tool_environment
+from sim.engine.builds import MAKEFILE, Build, build, tail, tool_environment
 from sim.shared.cli import Parser, run
-from sim.shared.paths import RESULTS, ROOT, RTL
+from sim.shared.paths import RESULTS, ROOT, RTL, SIMULATORS
 from sim.shared.test_log import record_units
 
 FOLDER = ROOT / "verif" / "units"

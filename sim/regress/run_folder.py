@@ -62,7 +62,7 @@ def find_unfinished(base: Path, suite: str) -> Path:
 
 def write_plan(folder: Path, plan: dict[str, Any], jobs: Iterable[JobSpec]) -> None:
     """Write `run.json`: the plan with its jobs."""
-    files.write_json(folder / PLAN, {**plan, "jobs": [job.to_json() for job in jobs]})
+    files.write_json(folder / PLAN, {**plan, "jobs": [job.to_json() for job in jobs]}, None)
 
 
 def read_plan(folder: Path) -> tuple[dict[str, Any], list[JobSpec]]:

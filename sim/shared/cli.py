@@ -14,13 +14,11 @@ from typing import NoReturn
 from model.chip.assembler import AssemblyError
 from model.chip.image import ImageError
 from model.errors import ModelError, ParameterError
-from sim.engine.builds import SIMULATORS, BuildError
-from sim.shared.paths import RTL
+from sim.shared.errors import ToolError, UsageError
+from sim.shared.paths import RTL, SIMULATORS
 from verif.items.program_item import ProgramItemError
 
-
-class UsageError(ValueError):
-    """A command line that cannot be carried out; the message says what would be right."""
+EXPECTED = (UsageError, ToolError, ModelError, AssemblyError, ImageError, ProgramItemError)
 
 
 class Parser(argparse.ArgumentParser):
@@ -53,10 +51,7 @@ def run(program: str, main: Callable[[], int]) -> NoReturn:
     except ParameterError as error:
         name = {"latency": "LAT"}.get(error.name, error.name.upper())
         fail(program, f"{name}={error.value}: must be {error.legal}")
-    except (
-        *(UsageError, ModelError, AssemblyError, ImageError, BuildError),
-        ProgramItemError,
-    ) as error:
+    except EXPECTED as error:
         fail(program, str(error))
     except OSError as error:
         fail(program, f"{error.filename}: {error.strerror}" if error.filename else str(error))

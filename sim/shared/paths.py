@@ -1,4 +1,4 @@
-"""Where things lie in the project's folder."""
+"""Where things lie in the project's folder, and what its simulators are called."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ RESULTS = BUILD / "results"  # JSON and JUnit of every front end
 WAVES = BUILD / "waves"
 RTL = ROOT / "hw" / "rtl"
 HDL = ROOT / "verif" / "hdl"  # HDL of the testbench
+
+SIMULATORS = ("icarus", "verilator")
 
 
 def shown(path: Path) -> str:

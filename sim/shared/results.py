@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from junitparser import Failure, JUnitXml, TestCase, TestSuite
 
@@ -26,12 +24,6 @@ class Verdict:
     passed: bool
     detail: str = ""
     seconds: float = 0.0
-
-
-def write_json(path: Path, data: dict[str, Any]) -> None:
-    """Write ``data`` readably, making the folder."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(data, indent=1) + "\n")
 
 
 def write_junit(path: Path, suites: Iterable[tuple[str, Iterable[Verdict]]]) -> None:

@@ -6,7 +6,6 @@ of the test plan (``verif.plan``). pytest leaves its own JUnit file, which is re
 
 from __future__ import annotations
 
-import json
 import re
 import time
 import xml.etree.ElementTree as ET
@@ -14,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from sim.shared import jsonl
 from sim.shared.paths import RESULTS
 from verif.items.result import ProgramResult
 
@@ -78,24 +78,16 @@ def record_units(sim: str, results_xml: Path, folder: Path = RESULTS) -> None:
 def record(sim: str, outcomes: dict[str, tuple[bool, int]], folder: Path = RESULTS) -> None:
     """Append (passed, programs) of each test; one write, so that parallel runs do not mix."""
     when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    lines = [
-        json.dumps(asdict(Run(test, sim, passed, programs, when)))
-        for test, (passed, programs) in outcomes.items()
-    ]
-    if lines:
-        folder.mkdir(parents=True, exist_ok=True)
-        with open(folder / RAN_FILE, "a") as file:
-            file.write("\n".join(lines) + "\n")
+    lines = [asdict(Run(test, sim, passed, n, when)) for test, (passed, n) in outcomes.items()]
+    jsonl.append(folder / RAN_FILE, *lines)
 
 
 def last_runs(folder: Path = RESULTS) -> dict[str, dict[str, Run]]:
     """The last outcome of every test by simulator: {test: {sim: Run}}."""
     runs: dict[str, dict[str, Run]] = {}
-    path = folder / RAN_FILE
-    if path.exists():
-        for line in path.read_text().splitlines():
-            run = Run(**json.loads(line))
-            runs.setdefault(run.test, {})[run.sim] = run
+    for line in jsonl.read(folder / RAN_FILE):
+        run = Run(**line)
+        runs.setdefault(run.test, {})[run.sim] = run
     # The latest run last: one of a few tests must not hide behind one of all, or the reverse.
     for junit in sorted(folder.glob(PYTEST_FILES), key=lambda path: path.stat().st_mtime):
         for run in _pytest_runs(junit):

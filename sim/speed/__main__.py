@@ -25,12 +25,12 @@ from model.chip.assembler import assemble
 from model.chip.machine import Machine
 from model.decode.workload import DecodeRun, compile_decode
 from sim.decode.job import decode_job
-from sim.engine.builds import SIMULATORS
 from sim.engine.builds import build as build_pyuvm
 from sim.engine.simulator import simulate
-from sim.shared.cli import Parser, UsageError, integer, run
-from sim.shared.paths import BUILD, RESULTS, ROOT, shown
-from sim.shared.results import write_json
+from sim.shared.cli import Parser, integer, run
+from sim.shared.errors import UsageError
+from sim.shared.files import write_json
+from sim.shared.paths import BUILD, RESULTS, ROOT, SIMULATORS, shown
 from sim.shared.table import format_table
 from sim.speed import plain_flow
 from sim.speed.plain_flow import PlainFlowError, Replay

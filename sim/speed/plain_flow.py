@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import resource
 import subprocess
@@ -17,6 +16,7 @@ import numpy.typing as npt
 from model.chip.isa import Instruction, Op
 from model.chip.machine import DEFAULT_DEPTH, Machine
 from sim.engine.builds import rtl_sources, tool_environment
+from sim.shared.files import digest
 from sim.shared.paths import BUILD, ROOT, RTL
 
 TESTBENCH = [
@@ -139,10 +139,7 @@ def build(sim: str, rtl: Path = RTL) -> list[str]:
     """
     sources = [*rtl_sources(rtl), *TESTBENCH]
     options = VERILATOR_OPTIONS if sim == "verilator" else ICARUS_OPTIONS
-    key = hashlib.sha256(" ".join(options).encode())
-    for source in sources:
-        key.update(source.read_bytes())
-    folder = BUILD / f"plain-{sim}-{key.hexdigest()[:12]}"
+    folder = BUILD / f"plain-{sim}-{digest(*options, *sources)}"
     binary = folder / ("plain" if sim == "verilator" else "plain.vvp")
     if not binary.exists():
         folder.mkdir(parents=True, exist_ok=True)

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sim.engine.builds import SIMULATORS
 from sim.programs.units import UnitRun, run_unit, take_results, unit_names
-from sim.shared.paths import RTL
+from sim.shared.paths import RTL, SIMULATORS
 
 # Per unit: the file, what is there, and what makes it wrong in one special case.
 FAULTS = [

@@ -236,7 +236,7 @@ def test_an_output_is_found_by_its_name():
 
 @pytest.mark.parametrize("arguments", [["--sample", "-1"], ["--jobs", "0"]])
 def test_impossible_options_are_refused(arguments):
-    from sim.shared.cli import UsageError
+    from sim.shared.errors import UsageError
 
     with pytest.raises(UsageError):
         main(arguments)

@@ -69,5 +69,5 @@ def job_folder() -> Path:
     """
     name = os.environ.get(JOB_VARIABLE)
     if not name:
-        raise JobError(f"{JOB_VARIABLE} is not set: start simulations through sim.engine.simulator")
+        raise JobError(f"{JOB_VARIABLE} is not set: it names the folder of the job to play")
     return Path(name)

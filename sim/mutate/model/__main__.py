@@ -19,7 +19,8 @@ from sim.mutate.model.targets import TARGETS, Target
 from sim.mutate.rtl.progress import StageProgress
 from sim.mutate.rtl.runner import processors
 from sim.mutate.rtl.store import digest_files
-from sim.shared.cli import Parser, UsageError, integer, run
+from sim.shared.cli import Parser, integer, run
+from sim.shared.errors import UsageError
 from sim.shared.paths import BUILD, RESULTS, ROOT
 
 STATE = BUILD / "mutate-model" / "state.jsonl"

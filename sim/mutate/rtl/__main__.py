@@ -17,7 +17,8 @@ from sim.mutate.rtl.runner import CampaignError, processors
 from sim.mutate.rtl.source import SourceError
 from sim.mutate.rtl.store import Store
 from sim.mutate.rtl.verify import verify_sample
-from sim.shared.cli import Parser, UsageError, integer, run
+from sim.shared.cli import Parser, integer, run
+from sim.shared.errors import UsageError
 from sim.shared.patch import PatchError
 from sim.shared.paths import BUILD, RTL
 

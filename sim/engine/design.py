@@ -18,16 +18,16 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
-BUILD = ROOT / "build"
-RTL = ROOT / "hw" / "rtl"
+from sim.shared.errors import ToolError
+from sim.shared.paths import BUILD, RTL, shown
+
 LIST = "ga2.f"
 DIGITS = 12  # of a hash, in hexadecimal
 
 _READ = re.compile(rb'(?:`include|\$readmem[hb]\s*\()\s*"([^"\n]+)"')
 
 
-class DesignError(ValueError):
+class DesignError(ToolError):
     """The folder holds no design; the message names what is wrong and what would be right."""
 
 
@@ -119,16 +119,13 @@ class Design:
 
     def __str__(self) -> str:
         """Path, hash and revision, for a reader."""
-        path = self.path.relative_to(ROOT) if self.path.is_relative_to(ROOT) else self.path
         revision = f", revision {self.revision[:10]}{' and changes' if self.dirty else ''}"
-        return f"{path} ({self.hash}{revision if self.revision else ''})"
+        return f"{shown(self.path)} ({self.hash}{revision if self.revision else ''})"
 
     def to_json(self) -> dict[str, Any]:
         """The stamp of every result: which design it is about."""
         return {
-            "path": str(
-                self.path.relative_to(ROOT) if self.path.is_relative_to(ROOT) else self.path
-            ),
+            "path": shown(self.path),
             "hash": self.hash,
             "revision": self.revision,
             "dirty": self.dirty,

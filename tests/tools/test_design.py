@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from sim.engine.design import BUILD, RTL, Design, DesignError, own_design
+from sim.engine.design import Design, DesignError, own_design
+from sim.shared.paths import BUILD, RTL
 
 
 def make(folder: Path, listing: str = "top.sv\n", **files: str) -> Path:

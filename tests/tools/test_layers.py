@@ -21,8 +21,6 @@ LAYERS = ("model", "verif", "sim", "tests")
 REMAINING: set[tuple[str, str]] = {
     ("sim.decode", "sim.programs"),
     ("sim.programs", "sim.decode"),
-    ("verif.agents", "verif.env"),
-    ("verif.env", "verif.agents"),
 }
 # Texts of inner layers that name a command of the outer one, by file.
 REMAINING_TEXTS: set[str] = {

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from model.errors import check_int
 from sim.coverage import code, functional
-from sim.coverage.collect import CODE_SIMULATOR, Played, collect, data_files
+from sim.coverage.collect import CODE_SIMULATOR, collect, data_files
 from sim.coverage.dat import CoverageDataError, read_all
 from sim.coverage.exclusions import (
     EXCLUSIONS_FILE,
@@ -25,6 +25,7 @@ from sim.coverage.exclusions import (
 from sim.coverage.html import write_html
 from sim.coverage.report import Report, print_report
 from sim.coverage.workloads import workloads
+from sim.engine.play import Batch
 from sim.shared.cli import Parser, integer, run
 from sim.shared.errors import UsageError
 from sim.shared.files import write_json
@@ -83,7 +84,7 @@ def main() -> int:
 
 
 def measure(
-    played: list[Played],
+    played: Batch,
     plan: Plan,
     exclusions: list[Exclusion],
     folder: Path,
@@ -93,8 +94,8 @@ def measure(
     """Merge what the simulations left."""
     by_simulator = {}
     files: list[Path] = []
-    for sim in dict.fromkeys(one.sim for one in played):
-        own, _ = data_files([one.folder for one in played if one.sim == sim])
+    for sim in dict.fromkeys(one.sim for one in played.simulations):
+        own, _ = data_files([run.folder for one, run in played.each() if one.sim == sim])
         files += own
         merged = folder / f"{sim}-{COVERAGE_FILE}"
         functional.merge(own, merged)
@@ -104,7 +105,7 @@ def measure(
         # Of another plan, perhaps: merging would mix up the bins.
         functional.measure(path, plan)
     functional.merge(files + more, folder / COVERAGE_FILE)
-    _, data = data_files([one.folder for one in played if one.sim == CODE_SIMULATOR])
+    _, data = data_files([run.folder for one, run in played.each() if one.sim == CODE_SIMULATOR])
     measured = None
     if data or more_code:
         measured = code.measure(read_all(data + more_code), code.read_sources(), exclusions)

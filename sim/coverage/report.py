@@ -11,9 +11,9 @@ from rich.markup import escape
 
 from sim.coverage import functional
 from sim.coverage.code import GOALS, CodeCoverage, Figure, grouped
-from sim.coverage.collect import Played
 from sim.coverage.dat import KINDS
 from sim.coverage.functional import FunctionalCoverage
+from sim.engine.play import Batch
 from sim.shared.failures import print_failures
 from sim.shared.table import format_table
 
@@ -32,7 +32,7 @@ class Report:
         seconds: that it took.
     """
 
-    played: Sequence[Played]
+    played: Batch
     functional: FunctionalCoverage
     by_simulator: Mapping[str, FunctionalCoverage]
     code: CodeCoverage | None
@@ -42,9 +42,11 @@ class Report:
     def problems(self) -> list[str]:
         """All that keeps this from passing, one line each."""
         found = [
-            f"{run.sim} {run.name}: {run.error.splitlines()[0]}" for run in self.played if run.error
+            f"{one.sim} {one.title}: {run.error.splitlines()[0]}"
+            for one, run in self.played.each()
+            if run.error
         ]
-        failed = sum(len(run.failed) for run in self.played)
+        failed = len(self.played.failed)
         if failed:
             found.append(f"{failed} programs failed; they cover nothing")
         if self.functional.percent < functional.GOAL:
@@ -63,13 +65,13 @@ class Report:
             "seconds": round(self.seconds, 1),
             "runs": [
                 {
-                    "simulator": run.sim,
-                    "name": run.name,
+                    "simulator": one.sim,
+                    "name": one.title,
                     "programs": len(run.results),
                     "failed": len(run.failed),
                     "seconds": round(run.seconds, 1),
                 }
-                for run in self.played
+                for one, run in self.played.each()
             ],
             "functional": _functional_json(self.functional, self.by_simulator),
             "code": _code_json(self.code) if self.code else None,
@@ -134,14 +136,11 @@ def _code_json(code: CodeCoverage) -> dict[str, Any]:
 def print_report(console: Console, report: Report) -> None:
     """Print runs, both coverages with every hole, and the verdict."""
     rows = [["run", "simulator", "programs", "failed", "seconds"]]
-    for run in report.played:
+    for one, run in report.played.each():
         counts = (len(run.results), len(run.failed))
-        rows.append([run.name, run.sim, *(f"{n:,}" for n in counts), f"{run.seconds:.1f}"])
+        rows.append([one.title, one.sim, *(f"{n:,}" for n in counts), f"{run.seconds:.1f}"])
     console.print(format_table(rows, "<<>>>") + "\n", soft_wrap=True)
-    for run in report.played:
-        if run.error:
-            console.print(f"[bold red]FAIL[/] {run.name}: {escape(run.error)}", soft_wrap=True)
-        print_failures(console, run.results)
+    print_failures(console, report.played.results)
     print_functional(console, report)
     if report.code:
         print_code(console, report.code)

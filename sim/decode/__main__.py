@@ -20,7 +20,7 @@ from sim.decode.report import (
     print_windows,
     verdict,
 )
-from sim.engine.launch import play, simulator_version
+from sim.engine.play import Simulation, play, simulator_version
 from sim.shared.cli import Parser, add_simulator_options, run
 from sim.shared.failures import failure_text, print_failures
 from sim.shared.files import write_json
@@ -45,7 +45,8 @@ def main() -> int:
     checked = print_checks(console, checks)
     # Coverage is what `make cov` asks about; here it would only cost time.
     job = decode_job(runs, {"coverage": False})
-    played = play(console, args.sim, job, waves=args.waves, rtl=args.rtl)
+    simulation = Simulation(job, args.sim, build={"rtl": args.rtl})
+    played = play(console, [simulation], waves=args.waves, waves_of_failure=True)
     outcomes = by_window(runs, played.results)
     print_windows(console, outcomes)
     print_verdicts(console, outcomes)
@@ -55,7 +56,7 @@ def main() -> int:
     comparisons = sum(result.comparisons for result in played.results)
     mismatches = sum(len(result.mismatches) for result in played.results)
     matched = all(outcome.passed for outcome in outcomes.values()) and comparisons > 0
-    passed = checked and matched and played.ok
+    passed = checked and matched and played.passed
     name = f"decode-{args.sim}"
     head = {"simulator": args.sim, "simulator_version": version, "passed": passed}
     counts = {"comparisons": comparisons, "mismatches": mismatches}

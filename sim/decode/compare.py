@@ -14,7 +14,7 @@ from rich.console import Console
 from sim.decode.job import by_window, compile_runs, decode_job
 from sim.decode.options import add_decode_options, decode_options
 from sim.decode.report import print_heading, print_verdicts, verdict
-from sim.engine.launch import play, simulator_version
+from sim.engine.play import Simulation, play, simulator_version
 from sim.shared.cli import Parser, run
 from sim.shared.failures import print_failures
 from sim.shared.files import write_json
@@ -38,7 +38,9 @@ def main() -> int:
     runs = compile_runs(options)
     print_heading(console, " and ".join(f"{s} {v}" for s, v in versions.items()), options.first)
     job = decode_job(runs, {"keep_retires": True})
-    played = {sim: play(console, sim, job) for sim in SIMULATORS}
+    played = {
+        sim: play(console, [Simulation(job, sim)], waves_of_failure=True) for sim in SIMULATORS
+    }
     for sim, outcome in played.items():
         console.print(f"{sim} against the model")
         print_verdicts(console, by_window(runs, outcome.results))
@@ -56,7 +58,7 @@ def main() -> int:
         f"records, {len(differences)} differences",
         soft_wrap=True,
     )
-    passed = agreed and all(outcome.ok for outcome in played.values())
+    passed = agreed and all(outcome.passed for outcome in played.values())
     seconds = time.perf_counter() - started
     write_json(
         args.results / "compare.json",

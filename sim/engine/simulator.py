@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
-import subprocess
+import signal
 import sys
-import tempfile
+import threading
 import time
-import uuid
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -20,23 +16,23 @@ import find_libpython
 from cocotb_tools import config as cocotb_config
 
 from sim.engine.builds import MAKEFILE, Build, build, tail, tool_environment
+from sim.engine.job_folder import job_path, scratch_folder
 from sim.engine.save_file import write_save_file
-from sim.shared.paths import BUILD, ROOT, RTL
+from sim.shared.jsonl import Tail
+from sim.shared.paths import ROOT, RTL
+from sim.shared.process import Child, Ended
+from verif.agents.control.complaints import complaints_in
 from verif.items.job import JOB_VARIABLE, RESULTS_FILE, Job
 from verif.items.result import ProgramResult
 
 POLL_SECONDS = 0.02
-# The files a program is loaded from and dumped to are rewritten for each program. In main memory
-# that costs nothing; some disk file systems write every truncated file out at once.
-MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-KEPT_JOBS = 300
+STALL_SECONDS = 60.0  # of processor time, without a result and without simulated time
+DEAF_SECONDS = 600.0  # the same of wall-clock time, for one that sleeps
+STATUS_FILE = "status"  # in the scratch folder: exit status of the simulator itself
+PULSE_FILE = "pulse"  # in the scratch folder: touched by the testbench as simulated time goes on
 OnResult = Callable[[ProgramResult], None]
 
 __all__ = ["JobResult", "SimulationError", "build", "simulate"]
-
-
-class SimulationError(RuntimeError):
-    """The simulator crashed, ran no test, or ran out of time; the message ends with its log."""
 
 
 @dataclass
@@ -44,16 +40,18 @@ class JobResult:
     """What came of a job.
 
     Attributes:
-        results: one a program, in order.
+        results: one a program, in order; fewer when the simulator died.
         summary: final line of the simulator: programs, failed, comparisons, mismatches, cycles,
             seconds (simulation phase).
-        passed: every program passed, something was compared, cocotb's test passed.
-        error: why the simulation as a whole is no good, empty otherwise.
+        passed: every program passed, something was compared, cocotb's test passed, and the
+            simulator ended well.
+        error: why the simulation as a whole is no good, in one line, empty otherwise.
+        ended: how the simulator came to its end; None when it never began.
         folder: the job's folder.
         log: the simulator's output.
         waves: the wave file, when there is one; a save file for GTKWave lies beside it.
         seconds: wall-clock time of the run, start-up included, building excluded.
-        status: exit status of make.
+        status: exit status of the simulator, 128 and the signal's number after a signal.
     """
 
     folder: Path
@@ -62,6 +60,7 @@ class JobResult:
     summary: dict[str, Any] = field(default_factory=dict)
     passed: bool = False
     error: str = ""
+    ended: Ended | None = Ended.EXITED
     waves: Path | None = None
     seconds: float = 0.0
     status: int = 0
@@ -71,14 +70,27 @@ class JobResult:
         """The programs that failed."""
         return [result for result in self.results if not result.passed]
 
+    @property
+    def died(self) -> bool:
+        """The simulator did not come to an end of its own with all it had to say."""
+        return not self.summary or self.ended is not Ended.EXITED
 
-def job_path(sim: str) -> Path:
-    """A new folder for a job; of the old ones the newest ``KEPT_JOBS`` stay."""
-    jobs = BUILD / "jobs"
-    old = sorted(jobs.glob("*-*-*"))[:-KEPT_JOBS]
-    for folder in old:
-        shutil.rmtree(folder, ignore_errors=True)
-    return jobs / f"{time.strftime('%y%m%d%H%M%S')}-{sim}-{uuid.uuid4().hex[:6]}"
+
+class SimulationError(RuntimeError):
+    """The simulator crashed, ran no test, or ran out of time; the message ends with its log.
+
+    Attributes:
+        run: what is known of it, the results up to then among it.
+    """
+
+    def __init__(self, run: JobResult) -> None:
+        text = run.log.read_text(errors="replace") if run.log.exists() else ""
+        super().__init__(f"simulation {run.error} ({run.log}):\n{tail(text)}")
+        self.run = run
+
+
+class StoppedError(RuntimeError):
+    """The simulation was stopped before its end: it neither passed nor failed."""
 
 
 def simulate(
@@ -93,6 +105,7 @@ def simulate(
     built: Build | None = None,
     folder: Path | None = None,
     plusargs: tuple[str, ...] = (),
+    stop: threading.Event | None = None,
 ) -> JobResult:
     """Play ``job`` and collect what it says.
 
@@ -108,38 +121,38 @@ def simulate(
         built: a build to use instead of the one that ``build(sim, waves=..., rtl=...)`` gives.
         folder: the job's folder; None makes a new one below build/jobs.
         plusargs: more plusargs for the simulator.
+        stop: ends the simulation when it is set.
 
     Raises:
         BuildError: the design does not compile.
         SimulationError: the run ended without its final line: a crash, a time-out, no test.
+        StoppedError: ``stop`` was set.
     """
     made = built or build(sim, waves=bool(waves), rtl=rtl)
     folder = (folder or job_path(sim)).resolve()
     job.save(folder)
-    for old in (RESULTS_FILE, "results.xml"):
-        (folder / old).unlink(missing_ok=True)
     run = JobResult(folder=folder, log=folder / "run.log")
+    for old in (RESULTS_FILE, "results.xml", run.log.name):
+        (folder / old).unlink(missing_ok=True)
     if waves:
         target = folder / "waves" if waves is True else Path(waves).resolve()
         run.waves = target.with_suffix(f".{made.waves}")
         run.waves.parent.mkdir(parents=True, exist_ok=True)
     begin = time.monotonic()
-    with open(run.log, "w") as log, tempfile.TemporaryDirectory(dir=MEMORY) as scratch:
-        process = subprocess.Popen(
-            command(made, run, plusargs, seed),
-            cwd=scratch,
-            env=run_environment(folder),
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-        follow(process, run, begin + timeout, on_result)
+    with scratch_folder() as scratch:
+        argv, env = command(made, run, plusargs, seed), run_environment(folder)
+        child = Child(argv, cwd=scratch, env=env, log=run.log)
+        try:
+            run.ended = follow(child, scratch, run, begin + timeout, on_result, stop)
+        finally:
+            child.end()
+        run.status = exit_status(scratch, child)
     run.seconds = time.monotonic() - begin
-    run.status = process.returncode
     if run.waves:
         write_save_file(run.waves)
-    judge(run)
+    judge(run, job)
+    if run.died:
+        raise SimulationError(run)
     return run
 
 
@@ -161,7 +174,7 @@ def run_environment(folder: Path) -> dict[str, str]:
 
 
 def command(made: Build, run: JobResult, plusargs: tuple[str, ...], seed: int) -> list[str]:
-    """The call of make that runs the compiled simulator."""
+    """The call of make that runs the compiled simulator; its status goes to ``STATUS_FILE``."""
     arguments = [*plusargs]
     sim_args = ""
     if run.waves:
@@ -180,50 +193,91 @@ def command(made: Build, run: JobResult, plusargs: tuple[str, ...], seed: int) -
         f"COCOTB_RANDOM_SEED={seed}",
         f"COCOTB_PLUSARGS={' '.join(arguments)}",
         f"SIM_ARGS={sim_args}",
+        # cocotb's makefile for Verilator ignores how the simulator ended.
+        f"SIM_CMD_SUFFIX=; echo $$? > {STATUS_FILE}",
         # The build is named after its contents; make must not look at times of files.
         *(word for path in old for word in ("-o", str(path))),
         "regression",
     ]
 
 
-def follow(
-    process: subprocess.Popen[bytes], run: JobResult, deadline: float, on_result: OnResult | None
-) -> None:
-    """Read results while the simulator writes them, until it ends."""
-    lines = _Lines(run.folder / RESULTS_FILE)
-    running = True
+def exit_status(scratch: Path, child: Child) -> int:
+    """Return the simulator's exit status; make's where it did not get so far."""
     try:
-        while running:
-            try:
-                process.wait(POLL_SECONDS)
-                running = False
-            except subprocess.TimeoutExpired:
-                if time.monotonic() > deadline:
-                    run.error = "timed out"
-                    running = False
-            for line in lines.new():
-                take(run, line, on_result)
-    finally:
-        if process.poll() is None:
-            end(process)
+        return int((scratch / STATUS_FILE).read_text())
+    except (OSError, ValueError):
+        code = child.code or 0
+        return code if code >= 0 else 128 - code
 
 
-def end(process: subprocess.Popen[bytes]) -> None:
-    """End a simulation with everything make started."""
-    os.killpg(process.pid, 9)
-    process.wait()
-    # What make started may outlive it by a moment, and holds files in folders that go next.
-    for _ in range(100):
+def follow(
+    child: Child,
+    scratch: Path,
+    run: JobResult,
+    deadline: float,
+    on_result: OnResult | None,
+    stop: threading.Event | None,
+) -> Ended:
+    """Read results while the simulator writes them, until it ends or has to be ended.
+
+    Raises:
+        StoppedError: ``stop`` was set.
+    """
+    records = Tail(run.folder / RESULTS_FILE)
+    progress = Progress(child, scratch / PULSE_FILE)
+    while True:
+        running = child.running(POLL_SECONDS)
+        for record in records.new():
+            progress.seen()
+            take(run, record, on_result)
+        if not running:
+            return Ended.EXITED
+        if stop is not None and stop.is_set():
+            raise StoppedError("another simulation was interrupted")
+        if time.monotonic() > deadline:
+            return Ended.TIMED_OUT
+        if progress.stalled():
+            return Ended.STALLED
+
+
+class Progress:
+    """Tells a simulator that is stuck inside one moment of simulated time from a slow machine."""
+
+    LOOK_SECONDS = 1.0
+
+    def __init__(self, child: Child, pulse: Path) -> None:
+        self.child = child
+        self.pulse = pulse
+        self.beat = 0
+        self.cpu = 0.0
+        self.looked = self.moved = time.monotonic()
+
+    def seen(self) -> None:
+        """Note that there was progress."""
+        self.moved, self.cpu = time.monotonic(), self.child.cpu_seconds()
+
+    def stalled(self) -> bool:
+        """Say whether it works without getting anywhere, or sleeps."""
+        now = time.monotonic()
+        if now - self.looked < self.LOOK_SECONDS:
+            return False
+        self.looked = now
         try:
-            os.killpg(process.pid, 0)
-        except ProcessLookupError:
-            return
-        time.sleep(0.01)
+            beat = self.pulse.stat().st_mtime_ns
+        except FileNotFoundError:
+            beat = 0
+        if beat != self.beat:
+            self.beat = beat
+            self.seen()
+            return False
+        if now - self.moved > DEAF_SECONDS:
+            return True
+        busy = now - self.moved > STALL_SECONDS
+        return busy and self.child.cpu_seconds() - self.cpu > STALL_SECONDS
 
 
-def take(run: JobResult, line: str, on_result: OnResult | None) -> None:
-    """Take one line of the results file."""
-    fields = json.loads(line)
+def take(run: JobResult, fields: dict[str, Any], on_result: OnResult | None) -> None:
+    """Take one record of the results file."""
     if fields.get("type") == "summary":
         run.summary = fields
         return
@@ -233,45 +287,51 @@ def take(run: JobResult, line: str, on_result: OnResult | None) -> None:
         on_result(result)
 
 
-class _Lines:
-    """Complete lines that were appended to a file since the last look."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.offset = 0
-
-    def new(self) -> list[str]:
-        if not self.path.exists():
-            return []
-        with open(self.path, "rb") as file:
-            file.seek(self.offset)
-            data = file.read()
-        complete = data.rfind(b"\n") + 1
-        self.offset += complete
-        return data[:complete].decode().splitlines()
-
-
-def judge(run: JobResult) -> None:
-    """Decide whether the run as a whole passed.
-
-    Raises:
-        SimulationError: there is nothing to judge.
-    """
+def judge(run: JobResult, job: Job) -> None:
+    """Decide whether the run as a whole passed, and say what is wrong if it did not."""
     verdicts = test_verdicts(run.folder / "results.xml")
-    if not run.error and not run.summary:
-        run.error = "ended without a summary"
-    if not run.error and not verdicts:
+    if run.status >= 128 and run.ended is Ended.EXITED:
+        run.ended = Ended.CRASHED
+    if run.ended is Ended.CRASHED:
+        run.error = f"crashed ({signal_name(run.status - 128)}) {place(run, job)}"
+    elif run.ended and run.ended is not Ended.EXITED:
+        run.error = f"{run.ended.value} {place(run, job)}"
+    elif not run.summary:
+        run.error = f"ended without a summary, exit status {run.status}, {place(run, job)}"
+    elif not verdicts:
         run.error = "no test was run"
-    if run.error:
-        raise SimulationError(f"simulation {run.error} ({run.log}):\n{tail(run.log.read_text())}")
-    if not all(verdicts) and not run.failed:
+    elif run.status and not run.failed:
+        run.error = f"ended with exit status {run.status}"
+    elif not all(verdicts) and not run.failed:
         run.error = "cocotb's test failed"
-    run.passed = all(verdicts) and not run.failed and run.summary["comparisons"] > 0
+    said = complaints_in(run.log.read_text(errors="replace")) if run.error else []
+    if said:
+        run.error += f": {said[-1]}"
+    sound = run.status == 0 and not run.error and all(verdicts)
+    run.passed = sound and not run.failed and run.summary["comparisons"] > 0
+
+
+def place(run: JobResult, job: Job) -> str:
+    """Say how far a simulation came that has no end."""
+    if run.summary:
+        return "after the last program"
+    if job.sequence == "items" and len(run.results) < len(job.items):
+        return f"in program {job.items[len(run.results)].name!r}"
+    return f"after {run.results[-1].name!r}" if run.results else "before any program ended"
+
+
+def signal_name(number: int) -> str:
+    """Return e.g. SIGSEGV."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
 
 
 def test_verdicts(results: Path) -> list[bool]:
     """Verdict of each test in cocotb's results file; empty when there is none."""
-    if not results.exists():
+    try:
+        cases = ET.parse(results).getroot().iter("testcase")
+    except (FileNotFoundError, ET.ParseError):
         return []
-    cases = ET.parse(results).getroot().iter("testcase")
     return [not any(c.tag in ("failure", "error", "skipped") for c in case) for case in cases]

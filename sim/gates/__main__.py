@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.markup import escape
 
-from sim.engine.builds import BuildError, build
-from sim.engine.simulator import JobResult, SimulationError, simulate
+from sim.engine.play import Batch, Simulation, play
 from sim.engine.yosys import YosysError
 from sim.gates.items import decode_items, random_programs
 from sim.gates.netlist import TARGETS, Netlist, block_rams, flip_flops, logic, synthesize
@@ -19,7 +18,6 @@ from sim.shared.errors import UsageError
 from sim.shared.failures import print_failures
 from sim.shared.files import write_json
 from sim.shared.paths import RESULTS, shown
-from sim.shared.progress import ProgramProgress
 from sim.shared.results import Verdict, write_junit
 from sim.shared.table import format_table
 from verif.items.job import Job
@@ -36,48 +34,35 @@ OPTIONS = {
 
 @dataclass(frozen=True)
 class Run:
-    """One netlist in one simulator; ``result`` is None when it did not run to its end."""
+    """One netlist in one simulator."""
 
     netlist: Netlist
     sim: str
-    items: int
-    result: JobResult | None
-    error: str = ""
-
-    @property
-    def passed(self) -> bool:
-        """Every program ran and matched."""
-        return (
-            self.result is not None
-            and self.result.passed
-            and len(self.result.results) == self.items
-        )
+    batch: Batch
 
     @property
     def cycles(self) -> int:
         """Clock cycles of all programs, as the netlist counted them."""
-        results = self.result.results if self.result else []
-        return sum(each.counters.get("total", 0) for each in results)
+        return sum(each.counters.get("total", 0) for each in self.batch.results)
+
+    @property
+    def seconds(self) -> float:
+        """Wall-clock time of the simulation."""
+        return self.batch.runs[0].seconds
 
 
-def play(netlist: Netlist, sim: str, items: Sequence[ProgramItem], console: Console) -> Run:
+def play_netlist(netlist: Netlist, sim: str, items: Sequence[ProgramItem], console: Console) -> Run:
     """Compile a netlist, play the items on it."""
-    name = f"{netlist.target} in {sim}"
-    try:
-        with console.status(f"compiling {name}"):
-            built = build(
-                sim, sources=netlist.sources, defines=netlist.defines, options=OPTIONS[sim]
-            )
-        with ProgramProgress(console, name, len(items), quiet=False) as progress:
-            result = simulate(
-                sim,
-                Job("items", {}, list(items)),
-                built=built,
-                on_result=lambda r: progress.finished(r.name, r.passed, r.counters.get("total", 0)),
-            )
-    except (BuildError, SimulationError) as error:
-        return Run(netlist, sim, len(items), None, str(error))
-    return Run(netlist, sim, len(items), result, result.error)
+    simulation = Simulation(
+        Job("items", {}, list(items)),
+        sim,
+        build={
+            "sources": netlist.sources,
+            "defines": netlist.defines,
+            "options": OPTIONS[sim],
+        },
+    )
+    return Run(netlist, sim, play(console, [simulation], title=f"{netlist.target} in {sim}"))
 
 
 def sizes(netlists: Sequence[Netlist]) -> str:
@@ -98,16 +83,15 @@ def runs_table(runs: Sequence[Run]) -> str:
     """Return the table of simulations."""
     rows = [["netlist", "simulator", "programs", "passed", "cycles", "time", "verdict"]]
     for each in runs:
-        results = each.result.results if each.result else []
         rows.append(
             [
                 each.netlist.target,
                 each.sim,
-                str(each.items),
-                str(sum(result.passed for result in results)),
+                str(each.batch.programs),
+                str(len(each.batch.results) - len(each.batch.failed)),
                 f"{each.cycles:,}",
-                f"{each.result.seconds:.1f} s" if each.result else "-",
-                "pass" if each.passed else "FAIL",
+                f"{each.seconds:.1f} s",
+                "pass" if each.batch.passed else "FAIL",
             ]
         )
     return format_table(rows, "<<>>>><")
@@ -145,13 +129,11 @@ def main() -> int:
     for sim in sims:
         steps, count, slice_only = amounts[sim]
         items = decode_items(steps) + random_programs(args.seed, count, load_once=slice_only)
-        runs += [play(netlist, sim, items, console) for netlist in netlists]
+        runs += [play_netlist(netlist, sim, items, console) for netlist in netlists]
     print(runs_table(runs))
     for each in runs:
-        if each.error:
-            console.print(f"[bold red]FAIL[/] {escape(each.error)}", soft_wrap=True)
-        print_failures(console, each.result.results if each.result else [])
-    passed = bool(runs) and all(each.passed for each in runs)
+        print_failures(console, each.batch.results)
+    passed = bool(runs) and all(each.batch.passed for each in runs)
     _write(netlists, runs, passed)
     console.print(
         f"{'[bold green]PASS[/]' if passed else '[bold red]FAIL[/]'}  "
@@ -190,10 +172,10 @@ def _write(netlists: Sequence[Netlist], runs: Sequence[Run], passed: bool) -> No
             {
                 "netlist": each.netlist.target,
                 "simulator": each.sim,
-                "programs": each.items,
+                "programs": each.batch.programs,
                 "cycles": each.cycles,
-                "seconds": round(each.result.seconds, 2) if each.result else None,
-                "passed": each.passed,
+                "seconds": round(each.seconds, 2),
+                "passed": each.batch.passed,
             }
             for each in runs
         ],
@@ -202,9 +184,9 @@ def _write(netlists: Sequence[Netlist], runs: Sequence[Run], passed: bool) -> No
     cases = [
         Verdict(
             f"{each.netlist.target}-{each.sim}",
-            each.passed,
-            each.error or "a program did not match",
-            each.result.seconds if each.result else 0.0,
+            each.batch.passed,
+            "\n".join(each.batch.errors) or "a program did not match",
+            each.seconds,
         )
         for each in runs
     ]

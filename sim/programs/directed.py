@@ -9,8 +9,7 @@ from pathlib import Path
 from rich.console import Console
 
 from model.errors import check_int
-from sim.engine.batch import play_batch
-from sim.engine.launch import simulator_version
+from sim.engine.play import Simulation, play, simulator_version
 from sim.programs.report import finish, print_groups
 from sim.programs.shrink import shrink_failures
 from sim.shared.cli import Parser, add_simulator_options, integer, run
@@ -48,9 +47,8 @@ def main() -> int:
         f"{len(items):,} programs",
         soft_wrap=True,
     )
-    batch = play_batch(
-        console, args.sim, [Job("items", {}, items)], len(items), waves=args.waves, rtl=args.rtl
-    )
+    simulation = Simulation(Job("items", {}, items), args.sim, build={"rtl": args.rtl})
+    batch = play(console, [simulation], waves=args.waves)
     families = {entry.name: entry.family for entry in chosen}
     groups: dict[str, list[ProgramResult]] = {family: [] for family in families.values()}
     for result in batch.results:

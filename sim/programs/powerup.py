@@ -7,8 +7,10 @@ looks for the same mistake in every run: an unknown bit on an output is an error
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -16,18 +18,15 @@ from rich.markup import escape
 from model.chip.isa import encode, st
 from model.errors import check_int
 from sim.decode.compare import compare_results
-from sim.engine.builds import Build, build
-from sim.engine.simulator import JobResult, SimulationError, simulate
+from sim.engine.play import Batch, Simulation, play
 from sim.shared.cli import Parser, add_simulator_options, integer, run
 from sim.shared.errors import UsageError
 from sim.shared.failures import print_failures
 from sim.shared.files import write_json
 from sim.shared.paths import RESULTS, shown
-from sim.shared.progress import ProgramProgress
 from sim.shared.results import Verdict, write_junit
 from verif.items.job import Job
 from verif.items.program_item import ProgramItem
-from verif.items.result import ProgramResult
 from verif.stimulus.directed import REGISTRY
 from verif.stimulus.profiles import PROFILES
 from verif.stimulus.random_program import random_items
@@ -42,20 +41,24 @@ class PowerUp:
     """Outcome of the same programs from two initial states.
 
     Attributes:
-        runs: one for each state.
+        batch: one simulation for each state.
         differences: (program, what differs).
-        states_differ: the two states really were different ones.
+        states: digest of the scratchpad in each of them; empty when a simulation died.
     """
 
-    runs: list[JobResult]
+    batch: Batch
     differences: list[tuple[str, str]]
-    states_differ: bool
+    states: list[str]
+
+    @property
+    def states_differ(self) -> bool:
+        """They really were different ones."""
+        return len(set(self.states)) == len(STATES)
 
     @property
     def passed(self) -> bool:
         """Everything passed, agreed, and started from different states."""
-        good = all(run.passed for run in self.runs)
-        return good and self.states_differ and not self.differences
+        return self.batch.passed and self.states_differ and not self.differences
 
 
 def programs(count: int, seed: int) -> list[ProgramItem]:
@@ -65,33 +68,34 @@ def programs(count: int, seed: int) -> list[ProgramItem]:
     return [*directed, *drawn]
 
 
-def play(built: Build, job: Job, state: int, progress: ProgramProgress | None = None) -> JobResult:
-    """Play ``job`` from the initial state number ``state``."""
-
-    def finished(result: ProgramResult) -> None:
-        if progress:
-            progress.finished(result.name, result.passed, result.counters.get("total", 0))
-
-    plusargs = ("+verilator+rand+reset+2", f"+verilator+seed+{state}")
-    return simulate(SIM, job, built=built, plusargs=plusargs, on_result=finished)
+def simulations(job: Job, build: Mapping[str, Any]) -> list[Simulation]:
+    """Return the simulations of ``job`` from each initial state."""
+    return [
+        Simulation(
+            job,
+            SIM,
+            build=build,
+            plusargs=("+verilator+rand+reset+2", f"+verilator+seed+{state}"),
+        )
+        for state in STATES
+    ]
 
 
 def compare_states(
-    built: Build, items: list[ProgramItem], progress: ProgramProgress | None = None
+    console: Console, items: list[ProgramItem], build: Mapping[str, Any] | None = None
 ) -> PowerUp:
-    """Play ``items`` from both states and compare.
-
-    Raises:
-        SimulationError: a simulation died.
-    """
+    """Play ``items`` from both states and compare; ``build`` says what to build."""
     job = Job("items", {"keep_retires": True}, items)
-    runs = [play(built, job, state, progress) for state in STATES]
+    batch = play(console, simulations(job, build or {}), title="two initial states")
     names = [item.name for item in items]
-    differences = compare_results(names, runs[0].results, runs[1].results)
+    first, second = (run.results for run in batch.runs)
+    differences = compare_results(names, first, second)
+    if batch.errors:
+        return PowerUp(batch, differences, [])
     # The scratchpad is an array of flops that nothing resets: it shows the state it woke up in.
     look = Job("items", {"unloaded": True}, [ProgramItem("look", [encode(st(0, 0, 4095))])])
-    digests = {play(built, look, state).results[0].memory_digest for state in STATES}
-    return PowerUp(runs, differences, len(digests) == len(STATES))
+    looked = play(console, simulations(look, build or {}), quiet=True)
+    return PowerUp(batch, differences, [result.memory_digest for result in looked.results])
 
 
 def main() -> int:
@@ -107,19 +111,11 @@ def main() -> int:
     check_int("n", args.count, 0)
     console = Console(highlight=False)
     items = programs(args.count, args.seed)
-    with console.status(f"building for {SIM}"):
-        built = build(SIM, rtl=args.rtl)
-    try:
-        with ProgramProgress(console, "two initial states", len(STATES) * len(items)) as progress:
-            outcome = compare_states(built, items, progress)
-    except SimulationError as error:
-        console.print(f"[bold red]FAIL[/] {escape(str(error))}", soft_wrap=True)
-        return 1
-    for finished in outcome.runs:
-        print_failures(console, finished.results)
+    outcome = compare_states(console, items, {"rtl": args.rtl})
+    print_failures(console, outcome.batch.results)
     for name, what in outcome.differences[:SHOWN]:
         console.print(f"[bold red]DIFFERENT[/] {escape(name)}: {what}", soft_wrap=True)
-    if not outcome.states_differ:
+    if outcome.states and not outcome.states_differ:
         console.print("[bold red]FAIL[/] both runs started from the same state")
     found = dict(outcome.differences)
     cases = [Verdict(i.name, i.name not in found, found.get(i.name, "")) for i in items]

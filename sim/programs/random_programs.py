@@ -12,8 +12,7 @@ from pathlib import Path
 from rich.console import Console
 
 from model.errors import check_int
-from sim.engine.batch import play_batch
-from sim.engine.launch import simulator_version
+from sim.engine.play import Simulation, play, simulator_version
 from sim.programs.report import finish, print_groups
 from sim.programs.shrink import DEFAULT_SECONDS, shrink_failures
 from sim.shared.cli import Parser, add_simulator_options, integer, run
@@ -56,15 +55,17 @@ def main() -> int:
     )
     where = f"SIM={args.sim}" + ("" if args.rtl == RTL else f" RTL={args.rtl}")
     common = {"seed": args.seed, "where": where}
-    jobs = [
-        Job("random", {**common, "profile": profile, "first": start, "count": size})
+    simulations = [
+        Simulation(
+            Job("random", {**common, "profile": profile, "first": start, "count": size}),
+            args.sim,
+            size,
+            build={"rtl": args.rtl},
+        )
         for profile in profiles
         for start, size in split(first, count, args.jobs)
     ]
-    total = count * len(profiles)
-    batch = play_batch(
-        console, args.sim, jobs, total, workers=args.jobs, waves=args.waves, rtl=args.rtl
-    )
+    batch = play(console, simulations, workers=args.jobs, waves=args.waves)
     groups = {
         profile: [r for r in batch.results if r.name.startswith(f"{profile}-")]
         for profile in profiles

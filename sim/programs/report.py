@@ -8,8 +8,7 @@ from typing import Any
 
 from rich.console import Console
 
-from sim.engine.batch import Batch
-from sim.engine.launch import simulator_version
+from sim.engine.play import Batch, simulator_version
 from sim.programs.shrink import Shrunk
 from sim.shared.failures import failure_text
 from sim.shared.files import write_json

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from sim.engine.launch import job_name, play
+from sim.engine.play import Simulation, job_name, play
 from sim.shared.cli import Parser, add_simulator_options, run
 from sim.shared.errors import UsageError
 from sim.shared.failures import print_failures
@@ -28,11 +28,12 @@ def main() -> int:
     except JobError as error:
         raise UsageError(str(error)) from None
     console = Console()
-    played = play(console, options.sim, job, waves=True, rtl=options.rtl, quiet=True)
+    simulation = Simulation(job, options.sim, build={"rtl": options.rtl})
+    played = play(console, [simulation], waves=True, quiet=True)
     print_failures(console, played.results)
-    if played.ok:
+    if played.passed:
         console.print(f"{job_name(job)}: passed, {played.results[0].comparisons:,} comparisons")
-    return 0 if played.ok else 1
+    return 0 if played.passed else 1
 
 
 if __name__ == "__main__":

@@ -2,77 +2,54 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 from rich.console import Console
 
 from model.chip.assembler import disassemble
-from model.chip.isa import EXT_WORDS, SPAD_WORDS, FaultCode
-from model.chip.machine import DEFAULT_DEPTH, Machine, RunResult
-from model.chip.timing import DEFAULT_LATENCY, OVERHEAD, unit_of
-from model.errors import check_int
+from model.chip.isa import FaultCode
+from model.chip.machine import Machine, RunResult
+from model.chip.timing import OVERHEAD, unit_of
 from sim.decode.report import verdict
-from sim.engine.launch import play
-from sim.programs.program_file import read_image, read_program, write_image
-from sim.programs.surroundings import add_surroundings, surroundings
-from sim.shared.cli import Parser, add_simulator_options, integer, run
+from sim.engine.play import Simulation, play
+from sim.programs.program_file import write_image
+from sim.programs.program_options import add_program_options, program_item
+from sim.shared.cli import Parser, run
 from sim.shared.failures import print_failures
 from sim.shared.table import format_table
 from verif.items.job import MEMORY_FILE, Job
-from verif.items.program_item import MAX_LATENCY, ProgramItem
 from verif.items.result import ProgramResult
 
 
 def main() -> int:
     """Assemble, run, compare, print; return 0 when model and RTL agree, also on a fault."""
     parser = Parser(prog="run", description=__doc__)
-    add_simulator_options(parser)
-    parser.add_argument("--program", required=True, metavar="FILE", help=".asm or .hex")
-    parser.add_argument("--ext", default="", metavar="FILE", help="initial external memory, .hex")
+    add_program_options(parser)
     parser.add_argument("--out", default="", metavar="FILE", help="final external memory, .hex")
-    parser.add_argument("--depth", type=integer, default=DEFAULT_DEPTH)
-    parser.add_argument("--latency", type=integer, default=DEFAULT_LATENCY)
-    parser.add_argument("--spad", default="", metavar="FILE", help="initial scratchpad, .hex")
-    add_surroundings(parser)
     args = parser.parse_args()
-    check_int("depth", args.depth, 1, EXT_WORDS)
-    check_int("lat", args.latency, 1, MAX_LATENCY)
-    program = read_program(args.program)
-    image = read_image(args.ext, args.depth) if args.ext else np.zeros(0, dtype=np.uint32)
-    spad = np.zeros(SPAD_WORDS, dtype=np.uint32)
-    if args.spad:
-        words = read_image(args.spad, SPAD_WORDS, "a scratchpad")
-        spad[: words.size] = words
-
+    item = program_item(args)
     console = Console(highlight=False)
-    item = ProgramItem(
-        name=Path(args.program).name,
-        program=program,
-        image=image,
-        spad=spad,
-        latency=args.latency,
-        depth=args.depth,
-        **surroundings(args),
-    )
     machine = Machine(args.depth)
-    machine.spad[:] = spad
-    expected = machine.run(program, image, item.read_latency)
+    machine.spad[:] = 0 if item.spad is None else item.spad
+    expected = machine.run(item.program, item.image, item.read_latency)
     job = Job("items", {"keep_retires": True, "keep_memory": bool(args.out)}, [item])
-    played = play(console, args.sim, job, waves=args.waves, rtl=args.rtl, quiet=True)
+    simulation = Simulation(job, args.sim, build={"rtl": args.rtl})
+    played = play(console, [simulation], waves=args.waves, waves_of_failure=True, quiet=True)
     result = played.results[0] if played.results else ProgramResult(args.program)
-    print_instructions(console, program, expected, result)
+    print_instructions(console, item.program, expected, result)
     print_counters(console, expected, result)
-    print_fault(console, program, expected)
-    print_failures(console, [result])
-    if args.out and played.folder:
-        write_image(args.out, np.load(played.folder / MEMORY_FILE))
-    passed = played.ok and result.passed
-    console.print(
-        f"{verdict(passed)}  {args.program} on {args.sim}: model and RTL "
-        f"{'agree' if passed else 'differ'} ({result.comparisons:,} comparisons)",
-        soft_wrap=True,
-    )
+    print_fault(console, item.program, expected)
+    print_failures(console, played.results)
+    memory = played.runs[0].folder / MEMORY_FILE
+    if args.out and memory.exists():
+        write_image(args.out, np.load(memory))
+    passed = played.passed and result.passed
+    if played.results:
+        outcome = f"model and RTL {'agree' if result.passed else 'differ'}"
+        outcome += f" ({result.comparisons:,} comparisons)"
+        outcome += ", but the simulation is no good" if result.passed and not passed else ""
+    else:
+        outcome = "no result"
+    console.print(f"{verdict(passed)}  {args.program} on {args.sim}: {outcome}", soft_wrap=True)
     return 0 if passed else 1
 
 

@@ -9,9 +9,10 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 
-from sim.engine.batch import Batch
 from sim.engine.builds import BuildError, build
-from sim.engine.simulator import SimulationError, job_path, simulate
+from sim.engine.job_folder import job_path
+from sim.engine.play import Batch
+from sim.engine.simulator import SimulationError, simulate
 from sim.programs.reproducer import FAILURES, Reproducer, save, stem
 from sim.shared.cli import Parser, add_simulator_options, integer, run
 from sim.shared.errors import UsageError

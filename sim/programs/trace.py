@@ -11,24 +11,19 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from rich.console import Console
 
 from model.chip.assembler import disassemble
-from model.chip.isa import EXT_WORDS, SPAD_WORDS, FaultCode, Op
-from model.chip.machine import DEFAULT_DEPTH
-from model.chip.timing import DEFAULT_LATENCY, OVERHEAD, unit_of
-from model.errors import check_int
+from model.chip.isa import FaultCode, Op
+from model.chip.timing import OVERHEAD, unit_of
 from sim.decode.report import verdict
-from sim.engine.launch import play
-from sim.programs.program_file import read_image, read_program
-from sim.programs.surroundings import add_surroundings, surroundings
-from sim.shared.cli import Parser, add_simulator_options, integer, run
+from sim.engine.play import Simulation, play
+from sim.programs.program_options import add_program_options, program_item
+from sim.shared.cli import Parser, run
 from sim.shared.errors import UsageError
 from sim.shared.failures import print_failures
 from sim.shared.paths import RESULTS, shown
 from verif.items.job import Job
-from verif.items.program_item import MAX_LATENCY, ProgramItem
 
 FRONT = "FETCH/ISSUE"
 COUNTED = {"mm": "cyc_mm", "dma": "cyc_dma", "vec": "cyc_vec"}
@@ -97,47 +92,27 @@ def trace_file(program: str) -> Path:
 def main() -> int:
     """Run a program on the RTL, write its trace; 0 when model and RTL agree, also on a fault."""
     parser = Parser(prog="trace", description=__doc__)
-    add_simulator_options(parser)
-    parser.add_argument("--program", default="", metavar="FILE", help=".asm or .hex")
-    parser.add_argument("--ext", default="", metavar="FILE", help="initial external memory, .hex")
-    parser.add_argument("--spad", default="", metavar="FILE", help="initial scratchpad, .hex")
+    add_program_options(parser)
     parser.add_argument("--out", type=Path, metavar="FILE", help="where to write the trace")
-    parser.add_argument("--depth", type=integer, default=DEFAULT_DEPTH)
-    parser.add_argument("--latency", type=integer, default=DEFAULT_LATENCY)
-    add_surroundings(parser)
     args = parser.parse_args()
-    check_int("depth", args.depth, 1, EXT_WORDS)
-    check_int("lat", args.latency, 1, MAX_LATENCY)
     if args.reset_at:
         raise UsageError("RESET_AT: a trace shows one run, from start to halt")
-    program = read_program(args.program)
-    spad = np.zeros(SPAD_WORDS, dtype=np.uint32)
-    if args.spad:
-        words = read_image(args.spad, SPAD_WORDS, "a scratchpad")
-        spad[: words.size] = words
-    item = ProgramItem(
-        name=Path(args.program).name,
-        program=program,
-        image=read_image(args.ext, args.depth) if args.ext else np.zeros(0, dtype=np.uint32),
-        spad=spad,
-        latency=args.latency,
-        depth=args.depth,
-        **surroundings(args),
-    )
+    item = program_item(args)
     console = Console(highlight=False)
     job = Job("items", {"keep_retires": True}, [item])
-    played = play(console, args.sim, job, waves=args.waves, rtl=args.rtl, quiet=True)
+    simulation = Simulation(job, args.sim, build={"rtl": args.rtl})
+    played = play(console, [simulation], waves=args.waves, waves_of_failure=True, quiet=True)
     print_failures(console, played.results)
     if not played.results or played.results[0].retires is None:
         console.print(f"{verdict(False)}  {args.program} on {args.sim}: nothing to trace")
         return 1
     result = played.results[0]
     records = [(r[0], r[1], r[2] and (result.fault_code or 0), r[3]) for r in result.retires or []]
-    events = trace_events(program, records)
+    events = trace_events(item.program, records)
     path = args.out or trace_file(args.program)
     about = {"program": item.name, "simulator": args.sim, "latency": args.latency}
     write_trace(path, events, **about, counters=result.counters)
-    passed = played.ok and result.passed
+    passed = played.passed and result.passed
     count, total = len(records), result.counters.get("total", 0)
     console.print(
         f"{verdict(passed)}  {args.program} on {args.sim}: {count} instructions, {total:,} cycles; "

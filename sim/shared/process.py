@@ -14,8 +14,9 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 
 import psutil
@@ -182,3 +183,126 @@ def hold_leash() -> None:
         kill_tree(os.getpid())
 
     threading.Thread(target=watch, name="leash", daemon=True).start()
+
+
+class Ended(Enum):
+    """How a child process came to its end."""
+
+    EXITED = "exited"
+    CRASHED = "crashed"  # a signal that nobody here sent
+    TIMED_OUT = "timed out"
+    STALLED = "made no progress"
+    STOPPED = "was stopped"
+
+
+class Child:
+    """A process group of its own that does not outlive this process, however that ends.
+
+    Attributes:
+        pid: of the group and its leader.
+    """
+
+    def __init__(
+        self, argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], log: Path
+    ) -> None:
+        """Start `argv` in `cwd`, without input; what it says is appended to `log`."""
+        with log.open("ab") as stream:
+            self._process = subprocess.Popen(
+                argv,
+                cwd=cwd,
+                env=env,
+                stdin=subprocess.DEVNULL,
+                stdout=stream,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        self.pid = self._process.pid
+        self.code: int | None = None
+        _guard.add(self.pid)
+
+    def running(self, seconds: float = 0.0) -> bool:
+        """Wait so long for the end of the leader; say whether it still runs."""
+        try:
+            self.code = self._process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return True
+        return False
+
+    def cpu_seconds(self) -> float:
+        """Return the processor time that the processes of the group have used so far."""
+        total = 0.0
+        with contextlib.suppress(psutil.Error):
+            leader = psutil.Process(self.pid)
+            for process in (leader, *leader.children(recursive=True)):
+                with contextlib.suppress(psutil.Error):
+                    times = process.cpu_times()
+                    total += times.user + times.system
+        return total
+
+    def end(self) -> None:
+        """Kill what still runs of it; return when it is gone. Harmless when it has ended."""
+        forced = self.code is None
+        if forced:
+            kill_tree(self.pid)
+            self.code = self._process.wait()
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, signal.SIGKILL)
+        # What died with its leader may outlive it by a moment, and holds files in folders that go.
+        for _ in range(100 if forced else 0):
+            try:
+                os.killpg(self.pid, 0)
+            except (ProcessLookupError, PermissionError):
+                break
+            time.sleep(0.01)
+        _guard.remove(self.pid)
+
+
+class _Guard:
+    """A tiny process that kills the registered groups as soon as this process is gone.
+
+    It reads a pipe whose other end only this process holds: the kernel closes that also after
+    SIGKILL. A thread of the child's own could not do it: a simulator that is caught in a loop, or
+    that has not started Python yet, runs no thread of ours.
+    """
+
+    SCRIPT = (
+        "live=' '; while read -r verb pid; do case $verb in "
+        '+) live="$live$pid ";; '
+        '-) live="${live%%" $pid "*} ${live#*" $pid "}";; '
+        "esac; done; for pid in $live; do kill -s KILL -- -$pid; done 2>/dev/null"
+    )
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._live: set[int] = set()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def add(self, pid: int) -> None:
+        with self._lock:
+            self._live.add(pid)
+            self._say(f"+ {pid}\n")
+
+    def remove(self, pid: int) -> None:
+        with self._lock:
+            if pid in self._live:
+                self._live.remove(pid)
+                self._say(f"- {pid}\n")
+
+    def _say(self, line: str) -> None:
+        try:
+            if self._process is None or self._process.stdin is None:
+                raise BrokenPipeError
+            self._process.stdin.write(line.encode())
+        except OSError:  # none yet, or somebody killed it
+            self._process = subprocess.Popen(
+                ["sh", "-c", self.SCRIPT],
+                bufsize=0,
+                stdin=subprocess.PIPE,
+                start_new_session=True,
+            )
+            for pid in self._live:
+                if self._process.stdin:
+                    self._process.stdin.write(f"+ {pid}\n".encode())
+
+
+_guard = _Guard()

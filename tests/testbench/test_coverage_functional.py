@@ -9,14 +9,15 @@ from types import SimpleNamespace
 import pytest
 from plan_samples import changed
 from pyuvm import uvm_root
+from rich.console import Console
 
 from sim.coverage import functional
-from sim.coverage.collect import Played, data_files, play_one
+from sim.coverage.collect import data_files, simulation
 from sim.coverage.dat import read_all
 from sim.coverage.functional import FunctionalDataError, merge, read_export
 from sim.coverage.workloads import Workload, workloads
-from sim.engine.builds import build
-from sim.engine.simulator import simulate
+from sim.engine.play import play
+from sim.engine.simulator import JobResult, simulate
 from verif.bins.fields import Hit
 from verif.bins.program import BinRunner
 from verif.env.bin_database import EXCLUDED, PLANNED, BinDatabase
@@ -186,15 +187,15 @@ def test_coverage_can_be_switched_off(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def code_slice(tmp_path_factory: pytest.TempPathFactory) -> Played:
+def code_slice(tmp_path_factory: pytest.TempPathFactory) -> JobResult:
     """A few programs on the build with code coverage."""
     items = slice_items()
     workload = Workload("slice", Job("items", {}, items), len(items))
-    built = build("verilator", coverage=True)
-    return play_one(built, workload, tmp_path_factory.mktemp("coverage"), 1)
+    one = simulation("verilator", workload, tmp_path_factory.mktemp("coverage"))
+    return play(Console(quiet=True), [one]).runs[0]
 
 
-def test_verilator_counts_what_ran_and_what_did_not(code_slice: Played) -> None:
+def test_verilator_counts_what_ran_and_what_did_not(code_slice: JobResult) -> None:
     assert code_slice.error == ""
     assert not code_slice.failed
     functional_files, code_files = data_files([code_slice.folder])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import tempfile
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -14,7 +13,8 @@ from testbench_conformance import SETS, Said, complaints
 from testbench_faults import FAULTS, SOUND
 
 from sim.engine.builds import build, tail
-from sim.engine.simulator import MEMORY, JobResult, command, run_environment
+from sim.engine.job_folder import scratch_folder
+from sim.engine.simulator import JobResult, command, run_environment
 from sim.shared.paths import RTL
 from verif.items.job import RESULTS_FILE
 from verif.items.result import ProgramResult
@@ -33,7 +33,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
     environment = run_environment(folder)
     environment["PYTHONPATH"] = f"{SUPPORT}:{environment['PYTHONPATH']}"
     call = [*command(made, run, (), 1), "COCOTB_TEST_MODULES=testbench_fault_runs"]
-    with open(run.log, "w") as log, tempfile.TemporaryDirectory(dir=MEMORY) as scratch:
+    with open(run.log, "w") as log, scratch_folder() as scratch:
         subprocess.run(
             call, cwd=scratch, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log
         )

@@ -122,8 +122,7 @@ def test_verification_front_ends_refuse(
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        ((), "--program"),
-        (("--program", ""), "PROGRAM is empty"),
+        ((), "PROGRAM is empty"),
         (("--program", "nowhere.asm"), "nowhere.asm: No such file"),
         (("--program", "examples"), "examples: Is a directory"),
         (("--program", "examples/copy.asm", "--latency", "0"), "LAT=0: must be"),

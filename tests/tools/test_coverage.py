@@ -12,7 +12,6 @@ from coverage_samples import POINTS, SOURCES, point, write_data
 from rich.console import Console
 
 from sim.coverage.code import GOALS, CodeCoverage, grouped, measure, read_sources
-from sim.coverage.collect import Played
 from sim.coverage.dat import CoverageDataError, Item, read_all, read_points
 from sim.coverage.exclusions import (
     EXCLUSIONS_FILE,
@@ -22,6 +21,9 @@ from sim.coverage.exclusions import (
 from sim.coverage.functional import FunctionalCoverage, PointCoverage
 from sim.coverage.html import annotate, render
 from sim.coverage.report import Report, print_report
+from sim.engine.play import Batch, Simulation
+from sim.engine.simulator import JobResult
+from verif.items.job import Job
 from verif.items.result import ProgramResult
 from verif.plan import Point
 
@@ -214,7 +216,8 @@ def report(code: CodeCoverage | None, *, holes: bool = False, failed: bool = Fal
     planned = Point("length", "how <long>", tuple(hits), {"three": "cannot be"})
     functional = FunctionalCoverage({"length": PointCoverage(planned, hits, {"three": 0})})
     result = ProgramResult("p", passed=not failed, comparisons=1)
-    played = [Played("icarus", "directed", Path("x"), [result])]
+    done = JobResult(Path("x"), Path("x/run.log"), [result])
+    played = Batch([Simulation(Job(), "icarus", 1, "directed")], [done])
     return Report(played, functional, {"icarus": functional}, code, 1.5)
 
 
@@ -236,7 +239,7 @@ def test_each_goal_missed_is_a_problem(tmp_path: Path) -> None:
 def test_a_refuted_exception_of_the_plan_is_a_problem() -> None:
     planned = Point("length", "", ("one",), {"three": "cannot be"})
     refuted = FunctionalCoverage({"length": PointCoverage(planned, {"one": 1}, {"three": 2})})
-    assert Report([], refuted, {}, None).problems == [
+    assert Report(Batch([]), refuted, {}, None).problems == [
         "exception no longer needed: length three was hit by 2 programs"
     ]
 

@@ -14,16 +14,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from rich.console import Console
+
 from sim.engine.builds import BuildError, build
-from sim.engine.simulator import SimulationError, simulate
+from sim.engine.play import Simulation, play
 from sim.mutate.rtl.suite import TestSeries
 from sim.programs.units import build_units, run_unit, unit_names
 from sim.shared.paths import BUILD
 from verif.items.job import Job
 from verif.items.program_item import ProgramItem
 from verif.items.result import ProgramResult
-
-LIMIT_SECONDS = 300.0
 
 
 @dataclass(frozen=True)
@@ -65,33 +65,28 @@ def run_apart(texts: Mapping[str, str], order: Sequence[str], items: Sequence[Pr
         items: programs, run until one fails.
         sim: ``icarus`` or ``verilator``.
     """
+    results: list[ProgramResult] = []
+
+    def take(result: ProgramResult) -> None:
+        results.append(result)
+        if not result.passed:
+            raise _FailedError
+
     with _design_folder(texts, order) as folder:
         try:
             made = build(sim, rtl=folder)
         except BuildError as error:
             return _not_compiled(error)
-        results: list[ProgramResult] = []
-
-        def take(result: ProgramResult) -> None:
-            results.append(result)
-            if not result.passed:
-                raise _FailedError
-
         began = time.monotonic()
-        job_folder = folder / "job"
+        job = Job(items=list(items))
+        simulation = Simulation(job, sim, build={"rtl": folder}, folder=folder / "job")
         try:
-            simulate(
-                sim,
-                Job(items=list(items)),
-                built=made,
-                folder=job_folder,
-                timeout=LIMIT_SECONDS,
-                on_result=take,
-            )
+            batch = play(Console(quiet=True), [simulation], on_result=take)
         except _FailedError:
             pass
-        except SimulationError as error:
-            return ApartVerdict(True, ("crash",), message=str(error).splitlines()[0])
+        else:
+            if batch.errors:
+                return ApartVerdict(True, ("crash",), message=batch.errors[0].splitlines()[0])
         finally:
             shutil.rmtree(made.folder, ignore_errors=True)
     return _verdict(results, time.monotonic() - began)

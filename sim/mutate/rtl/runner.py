@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -12,9 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sim.engine.builds import Build, tail
-from sim.engine.simulator import MEMORY, JobResult, command, end, run_environment
+from sim.engine.job_folder import memory
+from sim.engine.simulator import JobResult, command, run_environment
 from sim.mutate.rtl.messages import LineReader, Queue, Verdict
 from sim.mutate.rtl.suite import TestSeries
+from sim.shared.process import Child
 from verif.items.job import Job
 
 TEST_MODULE = "sim.mutate.rtl.campaign_test"
@@ -34,7 +35,7 @@ class _Worker:
     """One simulation process and what it said last."""
 
     folder: Path
-    process: subprocess.Popen[bytes]
+    process: Child
     scratch: tempfile.TemporaryDirectory[str]
     lines: LineReader
     heard: float
@@ -45,8 +46,7 @@ class _Worker:
 
     def close(self) -> None:
         """End the process and remove its scratch folder."""
-        if self.process.poll() is None:
-            end(self.process)
+        self.process.end()
         self.scratch.cleanup()
 
 
@@ -111,7 +111,11 @@ class Runner:
         folder = self.folder / f"worker-{place}"
         log = folder / "campaign.jsonl"
         folder.mkdir(parents=True, exist_ok=True)
-        for left in (log, folder / "results.xml"):  # make runs nothing when it finds results
+        for left in (
+            log,
+            folder / "results.xml",
+            folder / "run.log",
+        ):  # make runs nothing when it finds results
             left.unlink(missing_ok=True)
         params = {
             "numbers": numbers,
@@ -126,22 +130,18 @@ class Runner:
         }
         Job(params=params).save(folder)
         run = JobResult(folder=folder, log=folder / "run.log")
-        scratch = tempfile.TemporaryDirectory(dir=MEMORY)
-        with open(run.log, "w") as output:
-            process = subprocess.Popen(
-                [*command(self.built, run, (), 1), f"COCOTB_TEST_MODULES={TEST_MODULE}"],
-                cwd=scratch.name,
-                env=run_environment(folder) | {"COCOTB_LOG_LEVEL": "ERROR"},
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
+        scratch = tempfile.TemporaryDirectory(dir=memory())
+        process = Child(
+            [*command(self.built, run, (), 1), f"COCOTB_TEST_MODULES={TEST_MODULE}"],
+            cwd=Path(scratch.name),
+            env=run_environment(folder) | {"COCOTB_LOG_LEVEL": "ERROR"},
+            log=run.log,
+        )
         return _Worker(folder, process, scratch, LineReader(log), time.monotonic())
 
     def _follow(self, worker: _Worker, numbers: list[int]) -> _Worker | None:
         """Read what a worker said; return it, its successor, or None when it is done."""
-        over = worker.process.poll() is not None
+        over = not worker.process.running()
         self._listen(worker)
         stuck = time.monotonic() - worker.heard > STALL_SECONDS
         if not over and not stuck:

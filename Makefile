@@ -4,31 +4,56 @@
 
 SIM ?= icarus
 VENV ?= .venv
-PY := $(VENV)/bin/python
 
-ifeq ($(filter 1icarus 1verilator,$(words $(SIM))$(SIM)),)
-$(error SIM=$(SIM): choose icarus or verilator)
+# What stands on the command line is text: no '$' in it is expanded, none of it is passed on but what
+# set-up asks for, and a target refuses what its help text does not name.
+define newline
+
+
+endef
+given := $(strip $(foreach v,$(.VARIABLES),$(if $(filter command,$(firstword $(origin $v))),$v)))
+$(foreach v,$(given),$(eval override $v := $$(value $v))$(if $(findstring $(newline),$(value $v)),\
+  $(error $v: give a value of one line)))
+$(foreach v,$(filter PYTHON VENV CXX,$(given)),$(eval export $v))
+unexport MAKEFLAGS MFLAGS MAKELEVEL
+
+# $(call quote,text): one word for the shell, whatever it holds.
+quote = '$(subst ','\'',$(1))'
+ifneq ($(given),)
+refused := $(shell awk -v goals=$(call quote,$(or $(MAKECMDGOALS),all)) -v given=$(call quote,$(given)) \
+  -f sim/setup/variables.awk $(firstword $(MAKEFILE_LIST)))
+$(if $(refused),$(error $(refused)))
+endif
+ifeq ($(filter 1icarus 1verilator,$(words $(value SIM))$(value SIM)),)
+$(error SIM=$(value SIM): choose icarus or verilator)
 endif
 
 # The tools of this project first: the virtual environment, sim/setup/verilator, then what setup unpacked.
-export VIRTUAL_ENV := $(abspath $(VENV))
-export PATH := $(VIRTUAL_ENV)/bin:$(CURDIR)/sim/setup:$(PATH):$(CURDIR)/.tools/bin
+PY := $(call quote,$(value VENV)/bin/python)
+export VIRTUAL_ENV := $(abspath $(value VENV))
+export PATH := $(VIRTUAL_ENV)/bin:$(CURDIR)/sim/setup:$(value PATH):$(CURDIR)/.tools/bin
 unpacked := $(wildcard $(CURDIR)/.tools/root/usr)
 ifneq ($(unpacked),)
-export CPATH := $(unpacked)/include:$(firstword $(wildcard $(unpacked)/include/*-linux-*)):$(CPATH)
-export LIBRARY_PATH := $(firstword $(wildcard $(unpacked)/lib/*-linux-*)):$(LIBRARY_PATH)
+export CPATH := $(unpacked)/include:$(firstword $(wildcard $(unpacked)/include/*-linux-*)):$(value CPATH)
+export LIBRARY_PATH := $(firstword $(wildcard $(unpacked)/lib/*-linux-*)):$(value LIBRARY_PATH)
 endif
 
-# $(call opt,NAME,--flag): '--flag value' when the variable NAME was given, also when it is empty.
-opt = $(if $(filter undefined,$(origin $(1))),,$(2) '$($(1))')
+# $(call opt,NAME,--option): '--option=value' when the variable NAME was given, also when it is empty.
+opt = $(if $(filter undefined,$(origin $(1))),,$(2)=$(call quote,$(value $(1))))
+# $(call flag,NAME,--option): '--option' when NAME is 1.
+flag = $(if $(filter-out 0 1,$(value $(1))),$(error $(1)=$(value $(1)): 1 for yes, 0 for no))$(if \
+  $(filter 1,$(value $(1))),$(2))
+# pytest with the words of PYTEST, which may be quoted.
+pytest = $(PY) -c 'import shlex, sys, pytest; sys.exit(pytest.main(shlex.split(sys.argv[1]) + sys.argv[2:]))' \
+  $(call quote,$(value PYTEST))
 # What every front end that simulates understands.
-sim_opts = --sim $(SIM) $(call opt,LAT,--latency) $(call opt,RTL,--rtl) \
-  $(if $(filter-out 0,$(WAVES)),--waves)
+sim_opts = --sim=$(SIM) $(call opt,RTL,--rtl) $(call flag,WAVES,--waves)
 decode_opts = $(call opt,WINDOWS,--windows) $(call opt,STEPS,--steps) $(call opt,MODEL,--model) \
-  $(call opt,SEED,--seed) $(call opt,START,--start) $(call opt,PAGE,--page) $(call opt,POOL,--pool)
+  $(call opt,SEED,--seed) $(call opt,START,--start) $(call opt,PAGE,--page) $(call opt,POOL,--pool) \
+  $(call opt,LAT,--latency)
 program_opts = $(call opt,PROGRAM,--program) $(call opt,EXT,--ext) $(call opt,OUT,--out) \
-  $(call opt,DEPTH,--depth) $(call opt,SPAD,--spad) $(call opt,LATS,--latencies) \
-  $(call opt,PULSES,--pulses) $(call opt,RESET_AT,--reset-at) $(if $(filter-out 0,$(LATE)),--late)
+  $(call opt,DEPTH,--depth) $(call opt,SPAD,--spad) $(call opt,LAT,--latency) \
+  $(call opt,LATS,--latencies) $(call opt,PULSES,--pulses)
 
 .DEFAULT_GOAL := all
 # Two targets of one make would share build folders: everything in order, one at a time.
@@ -38,19 +63,19 @@ program_opts = $(call opt,PROGRAM,--program) $(call opt,EXT,--ext) $(call opt,OU
 .PHONY: all decode compare waves run trace disasm studies
 all: decode
 
-decode: setup ## windowed decode on the RTL (default): SIM=icarus|verilator WINDOWS="none 8 4" STEPS=32 MODEL=structured|random SEED=1 START=0 PAGE=4 POOL=64 LAT=8 WAVES=1
+decode: setup ## windowed decode on the RTL (default): SIM=icarus|verilator WINDOWS="none 8 4" STEPS=32 MODEL=structured|random SEED=1 START=0 PAGE=4 POOL=64 LAT=8 [WAVES=1] [RTL=folder of your own design]
 	@$(PY) -m sim.decode $(sim_opts) $(decode_opts)
 
-compare: setup-all ## the same in both simulators, which must agree on memory, counters and retire records
-	@$(PY) -m sim.decode.compare $(call opt,LAT,--latency) $(decode_opts)
+compare: setup-all ## the same in both simulators, which must agree on memory, counters and retire records: WINDOWS= STEPS= MODEL= SEED= START= PAGE= POOL= LAT=
+	@$(PY) -m sim.decode.compare $(decode_opts)
 
 waves: WAVES := 1
 waves: decode ## the same with waves, into build/waves (also WAVES=1 with decode and run): STEPS=2 keeps them small
 
-run: setup ## one program on model and RTL: PROGRAM=file.asm|file.hex [EXT=image.hex] [SPAD=spad.hex] [OUT=final.hex] [DEPTH=8192] [LAT=8 | LATS=3,9,1] [PULSES=5,9] [RESET_AT=30 [LATE=1]] SIM=...
-	@$(PY) -m sim.programs.run $(sim_opts) $(program_opts)
+run: setup ## one program on model and RTL: PROGRAM=file.asm|file.hex [EXT=image.hex] [SPAD=spad.hex] [OUT=final.hex] [DEPTH=8192] [LAT=8 | LATS=3,9,1] [PULSES=5,9] [RESET_AT=30 [LATE=1]] SIM=... [WAVES=1] [RTL=folder]
+	@$(PY) -m sim.programs.run $(sim_opts) $(program_opts) $(call opt,RESET_AT,--reset-at) $(call flag,LATE,--late)
 
-trace: setup ## instructions of a program on a time line, for Perfetto: PROGRAM=file.asm [EXT=image.hex] and more as for run; OUT=file.trace.json
+trace: setup ## instructions of a program on a time line, for Perfetto: PROGRAM=file.asm [EXT= SPAD= DEPTH= LAT= LATS= PULSES= WAVES= RTL= as for run] [OUT=file.trace.json] SIM=...
 	@$(PY) -m sim.programs.trace $(sim_opts) $(program_opts)
 
 disasm: setup-python ## print a program as assembly: PROGRAM=file.asm|file.hex
@@ -61,20 +86,20 @@ studies: setup-python ## page-table log, memory, prefix sharing, window accuracy
 
 ##@ Verification
 .PHONY: random directed shrink powerup cov testplan
-random: setup ## random programs: SIM=... N=1000 SEED=1 PROFILE=typical|corner|long|matrix|faults|raw|all [JOBS=1] [ONLY=index | FIRST=0] [SHRINK=30]
+random: setup ## random programs: SIM=... N=1000 SEED=1 PROFILE=typical|corner|long|matrix|faults|raw|all [JOBS=1] [ONLY=index | FIRST=0] [SHRINK=30] [WAVES=1] [RTL=folder]
 	@$(PY) -m sim.programs.random_programs $(sim_opts) $(call opt,N,--count) $(call opt,SEED,--seed) \
 	  $(call opt,PROFILE,--profile) $(call opt,FIRST,--first) $(call opt,ONLY,--only) \
 	  $(call opt,JOBS,--jobs) $(call opt,SHRINK,--shrink)
 
-directed: setup ## directed programs of every feature: SIM=... [NAME="softmax mm_*"] [QUICK=1] [LIST=1] [SHRINK=0]
-	@$(PY) -m sim.programs.directed $(sim_opts) $(call opt,NAME,--name) $(if $(filter-out 0,$(QUICK)),--quick) \
-	  $(if $(filter-out 0,$(LIST)),--list) $(call opt,SHRINK,--shrink)
+directed: setup ## directed programs of every feature: SIM=... [NAME="softmax mm_*"] [QUICK=1] [LIST=1] [SHRINK=0] [WAVES=1] [RTL=folder]
+	@$(PY) -m sim.programs.directed $(sim_opts) $(call opt,NAME,--name) $(call flag,QUICK,--quick) \
+	  $(call flag,LIST,--list) $(call opt,SHRINK,--shrink)
 
-shrink: setup ## reduce a failing program of any run: FAILURE=build/jobs/<job>/failing/<n> SIM=... [SHRINK=30]
+shrink: setup ## reduce a failing program of any run: FAILURE=build/jobs/<job>/failing/<n> SIM=... [SHRINK=30] [WAVES=1] [RTL=folder]
 	@$(PY) -m sim.programs.shrink $(sim_opts) $(call opt,FAILURE,--failure) $(call opt,SHRINK,--seconds)
 
-powerup: ## directed and random programs from two random initial states in Verilator: [N=100] [SEED=1]
-	@$(MAKE) -s setup SIM=verilator
+powerup: ## directed and random programs from two random initial states in Verilator: [N=100] [SEED=1] [RTL=folder]
+	@sim/setup/setup.sh python verilator
 	@$(PY) -m sim.programs.powerup --sim verilator $(call opt,RTL,--rtl) $(call opt,N,--count) $(call opt,SEED,--seed)
 
 cov: setup-all ## functional and code coverage of directed, random and decode programs, every hole named: [SIM=verilator|icarus] [N=programs of each profile] [SEED=1] [JOBS=n] [ALSO=folder of other runs]
@@ -82,35 +107,34 @@ cov: setup-all ## functional and code coverage of directed, random and decode pr
 	  $(call opt,SEED,--seed) $(call opt,JOBS,--jobs) $(call opt,ALSO,--also)
 
 testplan: setup-python ## features of the ISA, their tests with the last outcome, their coverage: [ALL=1] fails when a test did not run
-	@$(PY) -m sim.plan $(if $(filter-out 0,$(ALL)),--all-ran)
+	@$(PY) -m sim.plan $(call flag,ALL,--all-ran)
 
 ##@ Quality
 .PHONY: test lint bench
-test: setup-all ## everything that must pass: ruff, mypy, RTL lint, then every test
+test: setup-all ## everything that must pass: ruff, mypy, RTL lint, then every test: [PYTEST="-k name tests/tools" for a part]
 	@$(PY) -m sim.lint
-	@$(PY) -m pytest -n auto --dist loadfile --junitxml=build/results/pytest$(if $(PYTEST),-part).xml $(PYTEST)
+	@$(pytest) -n auto --dist loadfile --junitxml=build/results/pytest$(if $(value PYTEST),-part).xml
 
 lint: setup-all ## only the static checks: ruff, mypy, Verilator and Icarus with all warnings
 	@$(PY) -m sim.lint
 
 .PHONY: mutate mutate-model
 mutate: setup-all ## seeded faults of the RTL against the tests, resuming where it stopped: [SAMPLE=n of each kind, 0 for all] [FRESH=1] [JOBS=n] [VERIFY=n]
-	@$(PY) -m sim.mutate.rtl $(call opt,SAMPLE,--sample) $(if $(filter-out 0,$(FRESH)),--fresh) \
+	@$(PY) -m sim.mutate.rtl $(call opt,SAMPLE,--sample) $(call flag,FRESH,--fresh) \
 	  $(call opt,JOBS,--jobs) $(call opt,VERIFY,--verify)
 
 mutate-model: setup-python ## mutants of the reference model against its tests, resuming where it stopped: [MODULES="page_table fixed_point"] [SAMPLE=100, 0 for all] [SEED=1] [FRESH=1] [JOBS=n]
-	@$(PY) -m sim.mutate.model $(if $(MODULES),--modules $(MODULES)) $(call opt,SAMPLE,--sample) \
-	  $(call opt,SEED,--seed) $(if $(filter-out 0,$(FRESH)),--fresh) $(call opt,JOBS,--jobs)
+	@$(PY) -m sim.mutate.model $(call opt,MODULES,--modules) $(call opt,SAMPLE,--sample) \
+	  $(call opt,SEED,--seed) $(call flag,FRESH,--fresh) $(call opt,JOBS,--jobs)
 
 bench: setup-all ## speed: pyuvm flow against a plain SystemVerilog testbench, model against RTL, start-up, cached build
 	@$(PY) -m sim.speed
 
 .PHONY: formal gls
-formal: setup-python ## prove the RTL's properties, and refute each on a mutant: MODULES="divider load" MUTANTS=0 JOBS=n RTL=folder
-	@$(PY) -m sim.formal $(call opt,MODULES,--modules) $(call opt,JOBS,--jobs) $(call opt,RTL,--rtl) \
-	  $(if $(filter 0,$(MUTANTS)),--no-mutants)
+formal: setup-python ## prove the RTL's properties, and refute each on a mutant: MODULES="divider load" MUTANTS=0
+	@$(PY) -m sim.formal $(call opt,MODULES,--modules) $(if $(filter 0,$(MUTANTS)),--no-mutants)
 
-gls: setup-all ## synthesize with Yosys, run decode and random programs on the netlists: TARGETS="generic ice40" SIMS="verilator icarus" STEPS=32 N=200
+gls: setup-all ## synthesize with Yosys, run decode and random programs on the netlists: TARGETS="generic ice40" SIMS="verilator icarus" STEPS=32 N=200 SEED=1
 	@$(PY) -m sim.gates $(call opt,TARGETS,--targets) $(call opt,SIMS,--sims) $(call opt,STEPS,--steps) \
 	  $(call opt,N,--random) $(call opt,SEED,--seed)
 
@@ -118,42 +142,45 @@ gls: setup-all ## synthesize with Yosys, run decode and random programs on the n
 .PHONY: regress regress-rerun test-slurm bench-regress
 regress: setup-all ## many jobs, here or on a farm: SUITE=smoke|nightly|full JOBS=n CLUSTER=local|slurm|lsf|sge|pbs SEED=1 RESUME=1
 	@$(PY) -m sim.regress $(call opt,SUITE,--suite) $(call opt,JOBS,--jobs) \
-	  $(call opt,CLUSTER,--cluster) $(call opt,SEED,--seed) $(if $(filter-out 0,$(RESUME)),--resume)
+	  $(call opt,CLUSTER,--cluster) $(call opt,SEED,--seed) $(call flag,RESUME,--resume)
 
 regress-rerun: setup-all ## one job of a regression again, same seed, with waves: JOB=id [RUN=latest]
 	@$(PY) -m sim.regress.rerun $(call opt,RUN,--run) $(call opt,JOB,--job)
 
-test-slurm: setup-all ## the smoke suite on a private Slurm, with a worker killed in the middle
+test-slurm: setup-all ## the smoke suite on a private Slurm, with a worker killed in the middle: [SUITE=smoke]
 	@$(PY) -m sim.regress.slurm $(call opt,SUITE,--suite)
 
-bench-regress: setup-all ## cost of the engine: 10,000 empty jobs, against a shell loop, two cores against one, Ctrl-C
+bench-regress: setup-all ## cost of the engine: 10,000 empty jobs, against a shell loop, two cores against one, Ctrl-C: [SUITE=nightly] [PARTS="..."]
 	@$(PY) -m sim.regress.bench $(call opt,SUITE,--suite) $(call opt,PARTS,--parts)
 
 ##@ Report
 .PHONY: report test-report
-report: setup-python ## one HTML folder, build/report, of everything that has run so far; opens offline
+report: setup-python ## one HTML folder, build/report, of everything that has run so far; opens offline: [OUT=folder]
 	@$(PY) -m sim.report $(call opt,OUT,--out)
 
-test-report: setup-all ## look at the report in a real Chromium (installed by apt when it is missing, as root)
+test-report: setup-all ## look at the report in a real Chromium (installed by apt when it is missing, as root): [PYTEST=...]
 	@sim/setup/setup.sh chromium
-	@$(PY) -m pytest $(PYTEST) tests/tools/test_report.py
+	@$(pytest) tests/tools/test_report.py
 
 ##@ Upkeep
-.PHONY: setup setup-all setup-python clean distclean help
-setup: setup-python ## set up what SIM needs (every target does it by itself; PYTHON=python3.12 chooses)
-	@sim/setup/setup.sh $(SIM)
+.PHONY: setup setup-all setup-python test-fresh clean distclean help
+setup: ## set up what SIM needs (every target does it by itself): SIM=... [PYTHON=python3.12] [VENV=.venv] [CXX=g++]
+	@sim/setup/setup.sh python $(SIM)
 
-setup-all: setup-python
-	@sim/setup/setup.sh icarus verilator
+setup-all:
+	@sim/setup/setup.sh python icarus verilator
 
 setup-python:
-	@PYTHON='$(PYTHON)' VENV='$(VENV)' sim/setup/setup.sh python
+	@sim/setup/setup.sh python
+
+test-fresh: ## README's two commands on a new Debian machine in a folder, as root and as a user (root, debootstrap): DISTRO=bookworm|trixie [AS=root|user]
+	@sim/setup/fresh.sh $(call quote,$(value DISTRO)) $(call quote,$(value AS))
 
 clean: ## remove compiled simulations, results and caches
 	rm -rf build .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 distclean: clean ## remove the virtual environment and unpacked tools as well
-	rm -rf $(VENV) .tools
+	rm -rf .tools $(if $(wildcard $(VIRTUAL_ENV)/pyvenv.cfg),$(call quote,$(VIRTUAL_ENV)))
 
 help: ## this text
 	@awk -F ':.*## ' '/^##@ /{printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## /{printf "  %-13s %s\n", $$1, $$2}' Makefile

@@ -45,14 +45,19 @@ def main() -> int:
     parser.add_argument("--sim", choices=SIMULATORS, help="only this one (default: both)")
     parser.add_argument("--programs", type=integer, help="random programs of each profile")
     parser.add_argument("--seed", type=integer, default=1, help="of the random programs")
-    parser.add_argument("--jobs", type=integer, default=0, help="simulations at the same time")
-    parser.add_argument("--also", type=Path, nargs="*", default=[], help="folders of other runs")
+    parser.add_argument("--jobs", type=integer, help="simulations at the same time")
+    parser.add_argument("--also", type=Path, action="append", default=[], help="of other runs")
     parser.add_argument("--exclusions", type=Path, default=EXCLUSIONS_FILE, help="other ones")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="for the page and the data")
     parser.add_argument("--results", type=Path, default=RESULTS, help="for coverage.json")
     args = parser.parse_args()
     if args.programs is not None:
-        check_int("programs", args.programs, 0)
+        check_int("n", args.programs, 0)
+    if args.jobs is not None:
+        check_int("jobs", args.jobs, 1)
+    for folder in args.also:
+        if not any(data_files([folder])):
+            raise UsageError(f"ALSO={folder}: no folder with coverage data, as {shown(FOLDER)} is")
     begin = time.monotonic()
     sims = [args.sim] if args.sim else ["icarus", "verilator"]
     console = Console(highlight=False)
@@ -65,7 +70,7 @@ def main() -> int:
             )
             for sim in sims
         }
-        played = collect(console, loads, args.folder / RUNS, args.results, jobs=args.jobs)
+        played = collect(console, loads, args.folder / RUNS, args.results, jobs=args.jobs or 0)
         report = measure(played, plan, exclusions, args.folder, args.also, begin)
     except EXPECTED as error:
         raise UsageError(str(error)) from error

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import re
 from pathlib import Path
 
 import numpy as np
 
 from model.chip.isa import EXT_WORDS, SPAD_WORDS
-from model.chip.machine import DEFAULT_DEPTH
+from model.chip.machine import DEFAULT_DEPTH, Machine
 from model.chip.timing import DEFAULT_LATENCY
 from model.errors import check_int
 from sim.programs.program_file import read_image, read_program
@@ -24,16 +25,14 @@ def add_program_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--ext", default="", metavar="FILE", help="initial external memory, .hex")
     parser.add_argument("--spad", default="", metavar="FILE", help="initial scratchpad, .hex")
     parser.add_argument("--depth", type=integer, default=DEFAULT_DEPTH)
-    parser.add_argument("--latency", type=integer, default=DEFAULT_LATENCY)
+    parser.add_argument("--latency", type=integer, help=f"of the memory ({DEFAULT_LATENCY})")
     parser.add_argument(
         "--latencies", type=integers, default=(), help="latency of each read request in turn"
     )
     parser.add_argument(
         "--pulses", type=integers, default=(), help="cycles in which start is raised again"
     )
-    parser.add_argument(
-        "--reset-at", type=integers, default=(), help="reset in this cycle, then run once more"
-    )
+    parser.add_argument("--reset-at", type=integer, help="reset in this cycle, then run once more")
     parser.add_argument(
         "--late", action="store_true", help="requests before that reset are answered after it"
     )
@@ -43,12 +42,14 @@ def integers(text: str) -> tuple[int, ...]:
     """Whole numbers, separated by commas or blanks.
 
     Raises:
-        argparse.ArgumentTypeError: something is none.
+        argparse.ArgumentTypeError: something is none, or nothing stands between two commas.
     """
     try:
-        return tuple(int(word, 0) for word in text.replace(",", " ").split())
+        return tuple(int(word, 0) for word in re.split(r"\s*,\s*|\s+", text.strip()))
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a list of whole numbers") from None
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a list of whole numbers, as in 3,9,1"
+        ) from None
 
 
 def program_item(args: argparse.Namespace) -> ProgramItem:
@@ -59,29 +60,49 @@ def program_item(args: argparse.Namespace) -> ProgramItem:
             would be right.
     """
     check_int("depth", args.depth, 1, EXT_WORDS)
-    check_int("lat", args.latency, 1, MAX_LATENCY)
-    for latency in args.latencies:
-        check_int("lats", latency, 1, MAX_LATENCY)
+    if args.latencies and args.latency is not None:
+        raise UsageError("LAT goes without LATS, which gives each read request its latency")
+    latency = DEFAULT_LATENCY if args.latency is None else args.latency
+    check_int("lat", latency, 1, MAX_LATENCY)
+    for one in args.latencies:
+        check_int("lats", one, 1, MAX_LATENCY)
     for cycle in args.pulses:
         check_int("pulses", cycle, 1)
-    for cycle in args.reset_at:
-        check_int("reset_at", cycle, 1)
-    if args.late and not (args.reset_at and args.latencies):
+    if args.reset_at is not None:
+        check_int("reset_at", args.reset_at, 1)
+    if args.late and (args.reset_at is None or not args.latencies):
         raise UsageError("LATE=1 needs RESET_AT and LATS")
     program = read_program(args.program)
     spad = np.zeros(SPAD_WORDS, dtype=np.uint32)
     if args.spad:
         words = read_image(args.spad, SPAD_WORDS, "a scratchpad")
         spad[: words.size] = words
-    return ProgramItem(
+    item = ProgramItem(
         name=Path(args.program).name,
         program=program,
         image=read_image(args.ext, args.depth) if args.ext else np.zeros(0, dtype=np.uint32),
         spad=spad,
-        latency=args.latency,
+        latency=latency,
         depth=args.depth,
         late_answers=args.late,
         latencies=args.latencies,
         start_pulses=args.pulses,
-        abort_at=args.reset_at[0] if args.reset_at else None,
+        abort_at=args.reset_at,
     )
+    if late := late_cycles(item):
+        raise UsageError(late)
+    return item
+
+
+def late_cycles(item: ProgramItem) -> str:
+    """Say which start pulse or reset would come when the program has ended; empty: none."""
+    machine = Machine(item.depth)
+    if item.spad is not None:
+        machine.spad[:] = item.spad
+    last = machine.run(item.program, item.image, item.read_latency).counters.total
+    reset = () if item.abort_at is None else (item.abort_at,)
+    for name, cycles in (("PULSES", item.start_pulses), ("RESET_AT", reset)):
+        for cycle in cycles:
+            if cycle > last:
+                return f"{name}={cycle}: the program ends in cycle {last}, give one of 1..{last}"
+    return ""

@@ -12,6 +12,7 @@ from model.chip.assembler import disassemble
 from model.chip.machine import DEFAULT_DEPTH
 from model.chip.timing import DEFAULT_LATENCY
 from sim.programs.program_file import write_image
+from sim.programs.program_options import late_cycles
 from sim.shared.paths import BUILD, RTL, shown
 from verif.items.job import Job
 from verif.items.program_item import ProgramItem
@@ -56,7 +57,7 @@ def save(
     folder.mkdir(parents=True, exist_ok=True)
     item = series[-1]
     name = f"{stem(item.name)}-{sim}"
-    if len(series) == 1:
+    if len(series) == 1 and not late_cycles(item):
         path = folder / f"{name}.asm"
         command = f"make run {_write(path, item)} SIM={sim}"
         command += "" if rtl == RTL else f" RTL={shown(rtl)}"

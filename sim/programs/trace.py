@@ -95,7 +95,7 @@ def main() -> int:
     add_program_options(parser)
     parser.add_argument("--out", type=Path, metavar="FILE", help="where to write the trace")
     args = parser.parse_args()
-    if args.reset_at:
+    if args.reset_at is not None:
         raise UsageError("RESET_AT: a trace shows one run, from start to halt")
     item = program_item(args)
     console = Console(highlight=False)
@@ -110,7 +110,7 @@ def main() -> int:
     records = [(r[0], r[1], r[2] and (result.fault_code or 0), r[3]) for r in result.retires or []]
     events = trace_events(item.program, records)
     path = args.out or trace_file(args.program)
-    about = {"program": item.name, "simulator": args.sim, "latency": args.latency}
+    about = {"program": item.name, "simulator": args.sim, "latency": item.latency}
     write_trace(path, events, **about, counters=result.counters)
     passed = played.passed and result.passed
     count, total = len(records), result.counters.get("total", 0)

@@ -80,11 +80,58 @@ choose_python() {
         new_enough "$PYTHON" || die "PYTHON=$PYTHON is Python $found, but 3.10 or later is needed, as in: make PYTHON=python3.12"
         return
     fi
-    for PYTHON in python3 python3.13 python3.12 python3.11 python3.10 python; do
+    for PYTHON in python3 python3.14 python3.13 python3.12 python3.11 python3.10 python; do
         if have "$PYTHON" && new_enough "$PYTHON"; then return; fi
     done
     found=$(python_version python3)
     die "no Python of 3.10 or later on PATH${found:+ (python3 is $found)}; install one, or name it: make PYTHON=/path/to/python3.12"
+}
+
+# Simulators load Python as a library, which some distributions pack apart from the program. Prints
+# the library's file, or nothing: cocotb looks in the same places, and in the virtual environment.
+libpython() {
+    "$PYTHON" - 2>/dev/null <<'LOOK' || true
+import ctypes, os, sys, sysconfig
+names = [sysconfig.get_config_var(name) or "" for name in ("INSTSONAME", "LDLIBRARY")]
+names += ["libpython%d.%d.so" % sys.version_info[:2]]
+folders = [sysconfig.get_config_var(name) or "" for name in ("LIBPL", "LIBDIR")]
+folders += [os.path.join(sys.exec_prefix, "lib")]
+for name in (name for name in names if not name.endswith(".a")):
+    for path in (name, *(os.path.join(folder, name) for folder in folders if folder)):
+        try:
+            ctypes.CDLL(path)
+        except OSError:
+            continue
+        sys.exit(print(path))
+LOOK
+}
+
+# Before anything else is set up: without the library every simulation would end at its start.
+need_libpython() {
+    [ -z "$(libpython)" ] || return 0
+    if from_debian && bring_libpython; then return 0; fi
+    die "$(command -v "$PYTHON") has no shared library (libpython$version.so), which simulators load: install it (Debian: apt install libpython$version), or name a Python that has it: make PYTHON=/path/to/python3"
+}
+
+bring_libpython() {
+    for package in "libpython$version" "libpython${version}t64"; do
+        if apt_install "$package" && [ -n "$(libpython)" ]; then return 0; fi
+        [ -n "$(unpacked_libpython)" ] || apt_unpack "$package" || continue
+        [ -z "$(unpacked_libpython)" ] || return 0
+    done
+    return 1
+}
+
+# The library in .tools, when it was unpacked there.
+unpacked_libpython() {
+    for file in "$tools"/root/usr/lib/*/"libpython$version.so.1.0"; do
+        [ ! -e "$file" ] || printf '%s\n' "$file"
+    done
+}
+
+# Is this the distribution's own Python, which its packages fit?
+from_debian() {
+    have apt-get && [ "$("$PYTHON" -c 'import sys; print(sys.base_prefix)')" = /usr ]
 }
 
 make_venv() {
@@ -104,20 +151,33 @@ make_venv() {
 }
 
 setup_python() {
-    # Ready means: these requirements, in this folder (scripts in a venv hold absolute paths).
+    # Ready means: these requirements, in this folder (scripts in a venv hold absolute paths), and
+    # the library is still where it was.
     stamp=$venv/.ready-$({ cat "$root/requirements.txt" && echo "$venv"; } | cksum | cut -d ' ' -f 1)
-    if [ -x "$venv/bin/python" ] && [ -e "$stamp" ]; then
+    if [ -x "$venv/bin/python" ] && [ -e "$stamp" ] &&
+        read -r library 2>/dev/null <"$venv/.libpython" && [ -e "$library" ]; then
         [ -n "${PYTHON:-}" ] || return 0
         choose_python
         [ "$(python_version "$PYTHON")" != "$(cat "$stamp")" ] || return 0
     fi
     choose_python
     version=$(python_version "$PYTHON")
+    need_libpython
     say "Python $version ($(command -v "$PYTHON")): virtual environment and requirements into ${venv#"$root"/}"
     rm -f "$venv"/.ready-*
     if ! { [ "$(python_version "$venv/bin/python")" = "$version" ] && [ -e "$venv/bin/pip" ]; }; then
         make_venv
     fi
+    unpacked=$(unpacked_libpython)
+    [ -z "$unpacked" ] || ln -sf "$unpacked" "$venv/lib/"
+    install_requirements
+    library=$("$venv/bin/python" -m find_libpython) ||
+        die "$PYTHON has a shared library ($(libpython)$unpacked), but cocotb does not find it: name another Python: make PYTHON=/path/to/python3"
+    echo "$library" >"$venv/.libpython"
+    echo "$version" >"$stamp"
+}
+
+install_requirements() {
     logged "$venv/bin/python" -m pip install --disable-pip-version-check --retries 2 \
         -r "$root/requirements.txt" || pip_failed
     if [ "$version" = 3.10 ]; then
@@ -126,7 +186,6 @@ setup_python() {
         logged "$venv/bin/python" -m pip install --disable-pip-version-check --retries 2 --no-deps \
             --ignore-requires-python "$coverage" || pip_failed
     fi
-    echo "$version" >"$stamp"
 }
 
 pip_failed() {
@@ -197,11 +256,14 @@ setup_fst() {
     fi
 }
 
-setup_verilator() {
+need_compiler() {
     cxx=${CXX:-g++}
     have "$cxx" ||
         die "no C++ compiler ($cxx), which Verilator needs: install g++ (apt install g++ | dnf install gcc-c++ | pacman -S gcc | xcode-select --install), or name one: make CXX=clang++"
-    [ -e "$tools/fst" ] || VIRTUAL_ENV=$venv "$root/sim/verilator" --version >/dev/null ||
+}
+
+setup_verilator() {
+    [ -e "$tools/fst" ] || VIRTUAL_ENV=$venv "$root/sim/setup/verilator" --version >/dev/null ||
         die "no usable Verilator: remove ${venv#"$root"/} and run make again"
     setup_fst
 }
@@ -217,8 +279,21 @@ setup_chromium() {
 
 # ---------------------------------------------------------------- what was asked for
 
+# make, cocotb and the compilers paste these paths into commands.
+for folder in "$root" "$venv"; do
+    # shellcheck disable=SC1001 # a backslash before each, whether it needs one or not
+    case $folder in *[]\ \	\'\"\`\$\#\:\;\,\%\&\|\<\>\(\)\{\}\*\?\!\[\\]*)
+        die "$folder: no folder whose path has blanks or any of '\"\`\$#:;,%&|<>(){}[]*?!\\ will do: move it"
+        ;;
+    esac
+done
+
 [ $# -gt 0 ] || set -- python
 [ ! -e "$log" ] || : >"$log"
+# What nothing here can bring is told first.
+for part; do
+    [ "$part" != verilator ] || need_compiler
+done
 for part; do
     case $part in
     python) setup_python ;;

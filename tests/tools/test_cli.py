@@ -22,6 +22,7 @@ from sim.decode.compare import compare_results
 from sim.engine.builds import tool_environment
 from sim.programs.program_file import read_image, read_program
 from sim.shared.cli import run
+from sim.shared.patch import patch
 from sim.shared.paths import ROOT, RTL
 from sim.shared.results import Verdict, write_junit
 from verif.items.result import ProgramResult
@@ -106,6 +107,10 @@ def test_decode_refuses(refused: Refused, arguments: tuple[str, ...], expected: 
         ("programs.powerup", ("--sim", "icarus"), "initial states are random in verilator only"),
         ("programs.shrink", ("--failure", "nowhere"), "no job in nowhere"),
         ("programs.run", ("--program", "examples/copy.asm", "--latencies", "0"), "LATS=0: must be"),
+        ("coverage.__main__", ("--jobs", "0"), "JOBS=0: must be"),
+        ("coverage.__main__", ("--programs", "-1"), "N=-1: must be"),
+        ("coverage.__main__", ("--also", "/nope"), "ALSO=/nope: no folder with coverage data"),
+        ("coverage.__main__", ("--also", "docs"), "ALSO=docs: no folder with coverage data"),
         (
             "programs.run",
             (*("--program", "examples/copy.asm", "--reset-at", "9"), "--late", "--latencies", "64"),
@@ -138,6 +143,64 @@ def test_verification_front_ends_refuse(
 )
 def test_run_refuses(refused: Refused, arguments: tuple[str, ...], expected: str) -> None:
     assert expected in refused("programs.run", *arguments)
+
+
+def planted(folder: Path, file: str, old: str, new: str) -> Path:
+    """Return a copy of the design in which one text is another."""
+    rtl = folder / "rtl"
+    shutil.copytree(RTL, rtl)
+    (rtl / file).write_text(patch((rtl / file).read_text(), old, new, file))
+    return rtl
+
+
+COPY_EXAMPLE = ("--program", "examples/copy.asm", "--ext", "examples/copy.hex")
+
+
+@pytest.mark.parametrize("module", ["programs.run", "programs.trace"])
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("--latencies", "3,,1"), "'3,,1' is not a list of whole numbers, as in 3,9,1"),
+        (("--latencies", ",3"), "',3' is not a list"),
+        (("--latencies", ""), "'' is not a list"),
+        (("--latencies", "3,9", "--latency", "8"), "LAT goes without LATS"),
+        (("--pulses", "0"), "PULSES=0: must be"),
+        (("--pulses", "5,34"), "PULSES=34: the program ends in cycle 33, give one of 1..33"),
+        (("--pulses", "28", "--latency", "1"), "PULSES=28: the program ends in cycle 26"),
+    ],
+)
+def test_surroundings_that_cannot_be_are_refused(
+    refused: Refused, module: str, arguments: tuple[str, ...], expected: str
+) -> None:
+    assert expected in refused(module, *COPY_EXAMPLE, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("--reset-at", "34"), "RESET_AT=34: the program ends in cycle 33, give one of 1..33"),
+        (("--reset-at", "0"), "RESET_AT=0: must be"),
+        (("--reset-at", "3,4"), "'3,4' is not a whole number"),
+        (("--late",), "LATE=1 needs RESET_AT and LATS"),
+    ],
+)
+def test_reset_that_cannot_be_is_refused(
+    refused: Refused, arguments: tuple[str, ...], expected: str
+) -> None:
+    assert expected in refused("programs.run", *COPY_EXAMPLE, *arguments)
+
+
+def test_pulse_in_the_last_cycle_reaches_the_design(tmp_path: Path) -> None:
+    """A copy of the design that obeys a start while HALT is issued shows that one came."""
+    rtl = planted(
+        tmp_path,
+        "ga2_sequencer.sv",
+        "|| state_q == StHalted);",
+        "|| halted || issue && !issue_start);",
+    )
+    done = call("programs.run", *COPY_EXAMPLE, "--pulses", "1,33", "--rtl", rtl)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "(model 33)" in done.stdout
 
 
 def test_assembly_error_names_file_line_and_cure(refused: Refused, tmp_path: Path) -> None:
@@ -213,13 +276,9 @@ def test_fault_is_printed_and_agrees() -> None:
 
 def test_difference_is_reported_and_fails(tmp_path: Path) -> None:
     """The write port of a copy of the design loses a bit: both front ends must say so and fail."""
-    rtl = tmp_path / "rtl"
-    shutil.copytree(RTL, rtl)
-    store = rtl / "ga2_store.sv"
-    text = store.read_text()
-    broken = text.replace("wr_data_q <= rdata;", "wr_data_q <= rdata & 32'hffff_fffe;")
-    assert broken != text, "ga2_store.sv has changed: plant the fault elsewhere"
-    store.write_text(broken)
+    rtl = planted(
+        tmp_path, "ga2_store.sv", "wr_data_q <= rdata;", "wr_data_q <= rdata & 32'hffff_fffe;"
+    )
     program, ext = tmp_path / "copy.asm", tmp_path / "image.hex"
     program.write_text(COPY)
     ext.write_text("@10\n" + "00000001\n" * 8)

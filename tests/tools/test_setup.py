@@ -29,7 +29,13 @@ class Machine:
         self.bin = folder / "bin"
         (self.project / "sim" / "setup").mkdir(parents=True)
         self.bin.mkdir()
-        for name in ("Makefile", "requirements.txt", SETUP, "sim/setup/verilator"):
+        for name in (
+            "Makefile",
+            "requirements.txt",
+            SETUP,
+            "sim/setup/variables.awk",
+            "sim/setup/verilator",
+        ):
             shutil.copy(ROOT / name, self.project / name)
         for name in BASICS:
             found = shutil.which(name)
@@ -69,6 +75,18 @@ class Machine:
         lines = [line for line in done.stderr.splitlines() if not line.startswith("make: ***")]
         assert len(lines) == 1, done.stderr
         return lines[0]
+
+    def python_without_library(self) -> None:
+        """Put Debian's python3 on PATH: its library is in a package of its own."""
+        self.command(
+            "python3",
+            """case "$*" in
+    *sys.exit*) exit 0 ;;
+    *base_prefix*) echo /usr ;;
+    *print*) echo 3.11 ;;
+    -m\\ venv*) echo "venv made" >&2; exit 1 ;;
+esac""",
+        )
 
 
 @pytest.fixture
@@ -117,6 +135,68 @@ def test_no_compiler_stops_verilator_only(machine: Machine) -> None:
     machine.command("iverilog", "echo 'Icarus Verilog version 12.0 (stable) ()'")
     machine.command("vvp", ":")
     assert machine.run(SETUP, "icarus").returncode == 0
+
+
+@pytest.mark.parametrize("user", [0, 1000])
+def test_missing_libpython_is_told_before_anything_is_set_up(machine: Machine, user: int) -> None:
+    machine.python_without_library()
+    machine.command("id", f"echo {user}")
+    machine.command("apt-get", "echo 'E: no such package'; exit 100")
+    machine.command("dpkg", "exit 1")
+    line = machine.fails("make", "decode")
+    assert "no shared library (libpython3.11.so)" in line
+    assert "apt install libpython3.11" in line
+    assert not (machine.project / ".venv").exists()
+
+
+def test_libpython_without_root_is_unpacked_into_the_environment(machine: Machine) -> None:
+    machine.python_without_library()
+    machine.command("ln", f'exec {shutil.which("ln")} "$@"')
+    machine.command("id", "echo 1000")
+    machine.command("apt-get", f'[ "$1" = download ] && : > "$2"_3.11.2_any.deb # in {machine.bin}')
+    library = "usr/lib/some-linux-gnu/libpython3.11.so.1.0"
+    machine.command("dpkg", f'mkdir -p "$3/{Path(library).parent}" && echo elf > "$3/{library}"')
+    # The environment is there but for its library, which find_libpython finds beside it.
+    binaries = machine.project / ".venv" / "bin"
+    binaries.mkdir(parents=True)
+    (binaries.parent / "lib").mkdir()
+    (binaries / "pip").touch()
+    found = binaries.parent / "lib" / "libpython3.11.so.1.0"
+    python = binaries / "python"
+    python.write_text(
+        f'#!/bin/sh\ncase "$*" in\n*print*) echo 3.11 ;;\n*find_libpython) echo {found} ;;\nesac\n'
+    )
+    python.chmod(0o755)
+    done = machine.run(SETUP, "python")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert found.resolve() == machine.project / ".tools" / "root" / library
+    assert machine.run(SETUP, "python").stdout == ""  # ready
+    shutil.rmtree(machine.project / ".tools")
+    assert "unpacking libpython3.11" in machine.run(SETUP, "python").stdout
+
+
+@pytest.mark.parametrize("name", ["two words", "quo'te", "do$llar", "co,mma", "br[acket"])
+def test_folder_that_no_tool_can_take_is_refused_first(tmp_path: Path, name: str) -> None:
+    machine = Machine(tmp_path / name)
+    machine.python("3.11")
+    before = sorted(machine.project.rglob("*"))
+    for command in (("make",), ("make", "studies"), (SETUP, "verilator")):
+        assert f"{machine.project}: no folder whose path has blanks" in machine.fails(*command)
+    assert sorted(machine.project.rglob("*")) == before
+    assert sorted(tmp_path.iterdir()) == [tmp_path / name]
+
+
+def test_environment_in_a_folder_that_no_tool_can_take_is_refused(machine: Machine) -> None:
+    machine.python("3.11")
+    line = machine.fails("make", "studies", "VENV=my venv")
+    assert f"{machine.project}/my venv: no folder" in line
+
+
+def test_compiler_is_asked_for_before_anything_is_set_up(machine: Machine) -> None:
+    machine.python("3.11")
+    machine.env["CXX"] = "no-such-compiler"
+    assert "no C++ compiler (no-such-compiler)" in machine.fails("make", "lint")
+    assert not (machine.project / ".venv").exists()
 
 
 @pytest.mark.parametrize("user", [0, 1000])
@@ -210,6 +290,103 @@ def test_ready_environment_is_left_alone() -> None:
     for _ in range(2):  # the first call may have new requirements to install
         done = subprocess.run([SETUP, "python"], cwd=ROOT, env=env, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+# ---------------------------------------------------------------- the Makefile's variables
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("WINDOW=4",), "WINDOW= is no variable of 'make'; did you mean WINDOWS="),
+        (("WAVE=1",), "WAVE= is no variable of 'make'; did you mean WAVES="),
+        (("run", "progam=a"), "progam= is no variable of 'make run'; did you mean PROGRAM="),
+        (("studies", "RTL=a"), "RTL= has no effect on 'make studies'; it is for: decode, "),
+        (("RESET_AT=3", "N=1"), "RESET_AT= has no effect on 'make'; it is for: run"),
+        (("test", "FOO=1"), "FOO= is no variable of 'make test'; 'make help' lists them"),
+        (("testplan", "ALL=yes"), "ALL=yes: 1 for yes, 0 for no"),
+        (("run", "PROGRAM=a\nb"), "PROGRAM: give a value of one line"),
+    ],
+)
+def test_variable_without_effect_is_refused_by_name(
+    machine: Machine, arguments: tuple[str, ...], said: str
+) -> None:
+    done = machine.run("make", "-n", *arguments)
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert said in line
+
+
+def test_variables_of_several_targets_and_of_set_up_are_taken(machine: Machine) -> None:
+    words = ("decode", "studies", "SIM=verilator", "PYTHON=p", "VENV=v", "CXX=c", "LAT=3", "RTL=r")
+    assert machine.run("make", "-n", *words).returncode == 0
+    machine.env |= {"WINDOW": "4", "RTL": "unused"}
+    assert machine.run("make", "-n", "studies").returncode == 0
+
+
+ODD = [
+    "a'; touch planted; '",
+    '"; touch planted; "',
+    "$(shell touch planted)",
+    "$$(touch planted)",
+    "`touch planted`",
+    "two words  and more",
+    "${X} # = : % \\ * ?",
+    "-x",
+]
+
+
+@pytest.mark.parametrize("value", ODD)
+def test_values_arrive_as_they_were_given_and_run_nothing(machine: Machine, value: str) -> None:
+    """Every option of a front end, as the shell splits the line that make gives it."""
+    folder = machine.project / "sim" / "setup"
+    (folder / "setup.sh").write_text("#!/bin/sh\n")
+    python = machine.project / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text('#!/bin/sh\nfor word; do printf "%s\\n" "$word"; done >> called\n')
+    python.chmod(0o755)
+    machine.command("touch", "echo > planted")
+    for target, names in help_variables().items():
+        if target in ("setup", "test-fresh"):
+            continue
+        called = machine.project / "called"
+        for name in sorted(names - FLAGS - {"SIM"}):
+            called.unlink(missing_ok=True)
+            done = machine.run("make", target, f"{name}={value}")
+            assert done.returncode == 0, (target, name, done.stderr)
+            words = called.read_text().splitlines()
+            shown = [word.partition("=")[2] for word in words if word.startswith("--")]
+            assert value in (words if name == "PYTEST" else shown), (target, name)
+    for name in ("VENV", "PYTHON", "SIM", "WAVES", "NONE"):
+        machine.run("make", f"{name}={value}")
+    assert not list(machine.project.rglob("planted"))
+
+
+FLAGS = {"WAVES", "LATE", "QUICK", "LIST", "ALL", "FRESH", "RESUME", "MUTANTS"}
+
+
+def help_variables() -> dict[str, set[str]]:
+    """Of each target the variables in its help text."""
+    lines = re.findall(r"^([a-z-]+):.*## (.*)", (ROOT / "Makefile").read_text(), re.M)
+    return {target: set(re.findall(r"\b[A-Z][A-Z_]*(?==)", text)) for target, text in lines}
+
+
+def test_help_names_what_a_target_takes_and_nothing_else(machine: Machine) -> None:
+    """A recipe shows which variables it looks at: they change what make would run."""
+    known = help_variables()
+    names = set().union(*known.values()) - {"PYTHON", "VENV", "CXX"}
+
+    def recipe(target: str, **given: str) -> str:
+        machine.env = given
+        return machine.run("make", "-n", target).stdout
+
+    for target, documented in known.items():
+        plain = recipe(target)
+        values = {name: "1" if name in FLAGS else "verilator" for name in names}
+        values["MUTANTS"] = "0"
+        looked_at = {name for name in names if recipe(target, **{name: values[name]}) != plain}
+        if target != "waves":  # it is decode, and its text names what decode's does
+            assert looked_at == documented - {"PYTHON", "VENV", "CXX"}, target
 
 
 def test_help_lists_every_target() -> None:

@@ -34,11 +34,8 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     names = [target.name for target in TARGETS]
     parser.add_argument(
         "--modules",
-        nargs="+",
-        choices=names,
-        default=names,
-        metavar="MODULE",
-        help=f"some of {', '.join(names)}",
+        default=" ".join(names),
+        help=f"some of {', '.join(names)}, blank-separated",
     )
     parser.add_argument(
         "--sample",
@@ -49,7 +46,14 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--seed", type=integer, default=1, help="of the sample")
     parser.add_argument("--fresh", action="store_true", help="forget what earlier runs found")
     parser.add_argument("--jobs", type=integer, default=processors(), help="processes")
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    options.modules = options.modules.split()
+    if not options.modules:
+        parser.error(f"MODULES is empty: give some of {', '.join(names)}")
+    for name in options.modules:
+        if name not in names:
+            parser.error(f"MODULES={name}: no such module; give some of {', '.join(names)}")
+    return options
 
 
 def judge(

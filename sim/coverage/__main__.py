@@ -25,6 +25,7 @@ from sim.coverage.exclusions import (
 from sim.coverage.html import write_html
 from sim.coverage.report import Report, print_report
 from sim.coverage.workloads import workloads
+from sim.engine.design import own_design
 from sim.engine.play import Batch
 from sim.shared.cli import Parser, integer, run
 from sim.shared.errors import UsageError
@@ -113,7 +114,8 @@ def measure(
     _, data = data_files([run.folder for one, run in played.each() if one.sim == CODE_SIMULATOR])
     measured = None
     if data or more_code:
-        measured = code.measure(read_all(data + more_code), code.read_sources(), exclusions)
+        sources = code.read_sources(own_design())
+        measured = code.measure(read_all(data + more_code), sources, exclusions)
     return Report(
         played,
         functional.measure(folder / COVERAGE_FILE, plan),

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from sim.coverage.dat import KINDS, Counts, CoverageDataError, Item, Kind
 from sim.coverage.exclusions import Exclusion, Sources, apply
-from sim.engine.builds import rtl_sources
-from sim.shared.paths import RTL
+from sim.engine.design import Design
 
 GOALS: Mapping[Kind, float] = {"line": 100.0, "branch": 100.0, "toggle": 98.0}
 """Percent that must be covered; expressions are reported only."""
@@ -95,9 +93,12 @@ class CodeCoverage:
         ]
 
 
-def read_sources(rtl: Path = RTL) -> dict[str, list[str]]:
+def read_sources(design: Design) -> dict[str, list[str]]:
     """Lines of every file of the design by its name."""
-    return {path.name: path.read_text().splitlines() for path in rtl_sources(rtl)}
+    return {
+        path.name: data.decode(errors="replace").splitlines()
+        for path, data in design.contents.items()
+    }
 
 
 def measure(counts: Counts, sources: Sources, exclusions: Iterable[Exclusion]) -> CodeCoverage:

@@ -1,35 +1,51 @@
 """Compiled simulators, each in a folder named after a hash of what went into it.
 
 cocotb's makefile does not rebuild when only options change, and a shared folder must not be
-rebuilt under a running simulation. So a build is made in a temporary folder under a lock, then
-renamed; whoever asks for the same sources and options again gets the same folder.
+rebuilt under a running simulation. So whoever asks for the same sources and options again gets the
+same folder. A compiler is given copies of the files that were hashed, and nothing else to find, so
+that no edit on the way and no file that nobody named gets into a build.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
+from importlib.metadata import version
 from pathlib import Path
+from typing import Any
+from urllib.parse import quote
 
+from sim.engine.build_cache import cached, read_manifest
+from sim.engine.design import Design, Sources, read_list
 from sim.shared.errors import ToolError
-from sim.shared.files import locked
+from sim.shared.files import digest
 from sim.shared.paths import BUILD, HDL, ROOT, RTL, SIMULATORS
 
 ENGINE = Path(__file__).resolve().parent
 MAKEFILE = ENGINE / "cocotb.mk"
 PUBLIC = ENGINE / "public.vlt"
 COVERAGE = ENGINE / "coverage.vlt"
+FLOW = Sources((MAKEFILE, PUBLIC, COVERAGE))
 TOP = "ga2_tb"
+SNAPSHOT = "src"  # subfolder of a build: the files that were compiled
 
 BINARIES = {"icarus": "sim.vvp", "verilator": "Vtop"}
+# What make and the simulator need of a build; the rest may go.
+PRODUCTS = {"icarus": ("sim.vvp",), "verilator": ("Vtop", "Vtop.mk")}
 COMPILERS = {"icarus": "iverilog", "verilator": "verilator"}
+
+# What a child may see of the environment. Anything else might be a setting of cocotb, of its
+# makefiles (MODULE, WAVES, EXTRA_ARGS, ...), of make or of a simulator.
+PASSED = (
+    "HOME USER LOGNAME SHELL LANG LANGUAGE TZ TERM TMPDIR PATH CPATH LIBRARY_PATH LD_LIBRARY_PATH "
+    "DYLD_LIBRARY_PATH PYTHONPATH VIRTUAL_ENV XDG_CACHE_HOME OBJCACHE "
+    "GA2_REGRESS_BUILDS GA2_REGRESS_JOB GA2_REGRESS_LEASH"
+)
+PASSED_GROUPS = ("LC_", "CCACHE_", "YOWASP_")
 
 
 class BuildError(ToolError):
@@ -43,13 +59,11 @@ class Build:
     Attributes:
         sim: ``icarus`` or ``verilator``.
         folder: where it lies.
-        sources: what it was made of.
         waves: file suffix of the waves it can write: ``fst``, ``vcd`` or empty for none.
     """
 
     sim: str
     folder: Path
-    sources: tuple[Path, ...]
     waves: str
 
     @property
@@ -58,25 +72,13 @@ class Build:
         return self.folder / BINARIES[self.sim]
 
 
-def file_list(path: Path) -> list[Path]:
-    """Sources named in a ``.f`` file, one a line, relative to its folder."""
-    lines = [line.split("//")[0].strip() for line in path.read_text().splitlines()]
-    return [path.parent / line for line in lines if line]
-
-
-def rtl_sources(rtl: Path) -> list[Path]:
-    """Sources of the design in the folder ``rtl``, in the order of its ``ga2.f``."""
-    return file_list(rtl / "ga2.f")
-
-
-def testbench_sources() -> list[Path]:
-    """Sources of the HDL testbench, top last."""
-    return file_list(HDL / "tb.f")
-
-
 def tool_environment() -> dict[str, str]:
-    """Environment in which make finds the project's Python, cocotb and Verilator first."""
-    env = dict(os.environ)
+    """Environment for a child: little of ours, with the project's Python and Verilator first."""
+    env = {
+        name: value
+        for name, value in os.environ.items()
+        if name in PASSED.split() or name.startswith(PASSED_GROUPS)
+    }
     python = Path(sys.executable).parent
     env["PATH"] = os.pathsep.join([str(python), str(ROOT / "sim" / "setup"), env.get("PATH", "")])
     if sys.prefix != sys.base_prefix:
@@ -126,7 +128,7 @@ def compile_options(
         options += [f"--trace-{suffix}", "--trace-structs"]
     if coverage:
         # Not --coverage: that has coverage of state machines too, which fails on this design.
-        options += [f"--coverage-{kind}" for kind in ("line", "toggle", "expr")] + [str(COVERAGE)]
+        options += [f"--coverage-{kind}" for kind in ("line", "toggle", "expr")] + [place(COVERAGE)]
     return options, suffix
 
 
@@ -135,8 +137,7 @@ def build(
     *,
     waves: bool = False,
     coverage: bool = False,
-    rtl: Path = RTL,
-    sources: Sequence[Path] | None = None,
+    rtl: Path | Design = RTL,
     defines: Sequence[str] = (),
     options: Sequence[str] = (),
     bench: Sequence[Path] | None = None,
@@ -148,8 +149,7 @@ def build(
         sim: ``icarus`` or ``verilator``.
         waves: able to write waves (Icarus always is).
         coverage: with Verilator's code coverage.
-        rtl: folder of the design with its ``ga2.f``.
-        sources: the design's files instead of those of ``rtl``'s list (a netlist, a mutant).
+        rtl: the design, or its folder with its ``ga2.f``.
         defines: macros, ``NAME`` or ``NAME=VALUE``; ``GA2_NETLIST`` leaves out what looks inside
             the design.
         options: more options for the compiler.
@@ -158,58 +158,140 @@ def build(
 
     Raises:
         BuildError: it does not compile, or the compiler is missing.
+        DesignError: there is no such design.
     """
     if sim not in SIMULATORS:
         raise BuildError(f"simulator {sim!r} is none of: {', '.join(SIMULATORS)}")
-    design = list(sources) if sources is not None else rtl_sources(rtl)
-    files = [*design, *(testbench_sources() if bench is None else bench)]
-    extra, suffix = compile_options(sim, waves, coverage, defines)
-    extra += options
-    folder = BUILD / f"{sim}-{fingerprint(sim, files, extra)}"
-    made = Build(sim, folder, tuple(files), suffix)
-    if not made.binary.exists():
-        with locked(folder):
-            if not made.binary.exists():
-                make_build(made, extra, top)
+    design = rtl if isinstance(rtl, Design) else Design.load(rtl)
+    around = read_list(HDL / "tb.f") if bench is None else Sources(tuple(bench))
+    extra, suffix = compile_options(sim, waves, coverage, [*design.sources.defines, *defines])
+    inputs = Inputs(
+        top,
+        (*design.sources.files, *around.files),
+        (*design.sources.search, *around.search),
+        (*extra, *options),
+        {**design.contents, **around.contents(), **FLOW.contents()},
+    )
+    made = Build(sim, BUILD / f"{sim}-{inputs.fingerprint(sim)}", suffix)
+    request = {
+        "design": design.to_json(),
+        "files": None if design.listed else [str(path) for path in design.sources.files],
+        "coverage": coverage,
+        "defines": [*defines],
+        "options": [*options],
+        "bench": None if bench is None else [str(path) for path in bench],
+        "top": top,
+    }
+    cached(made.folder, PRODUCTS[sim], partial(compile_into, sim=sim, inputs=inputs), request)
     return made
 
 
-def fingerprint(sim: str, files: Sequence[Path], options: Sequence[str]) -> str:
-    """Hash of sources, options, versions and the files that say how to build."""
-    digest = hashlib.sha256()
-    for text in (compiler_version(sim), sys.version, sys.prefix, *options):
-        digest.update(text.encode() + b"\0")
-    extra = [COVERAGE] if str(COVERAGE) in options else []
-    for path in (*files, MAKEFILE, PUBLIC, *extra):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()[:12]
+@dataclass(frozen=True)
+class Inputs:
+    """What goes into a build.
+
+    Attributes:
+        top: module.
+        files: to compile, in order.
+        search: folders of included files, in order.
+        options: for the compiler.
+        contents: bytes of every file that can be read.
+    """
+
+    top: str
+    files: Sequence[Path]
+    search: Sequence[Path]
+    options: Sequence[str]
+    contents: Mapping[Path, bytes]
+
+    def fingerprint(self, sim: str) -> str:
+        """Hash of it all, and of the tools."""
+        tools = (compiler_version(sim), sys.version, sys.prefix, version("cocotb"))
+        placed = (*map(place, self.files), "", *map(place, self.search))
+        read = [
+            part for path in sorted(self.contents) for part in (place(path), self.contents[path])
+        ]
+        return digest(*tools, self.top, *self.options, "", *placed, "", *read)
 
 
-def make_build(made: Build, options: Sequence[str], top: str = TOP) -> None:
-    """Compile in a temporary folder beside the final one, then rename."""
-    temporary = Path(tempfile.mkdtemp(prefix=f".{made.folder.name}-", dir=BUILD))
-    try:
-        done = subprocess.run(
-            [
-                *("make", f"-j{len(os.sched_getaffinity(0))}", "-f", str(MAKEFILE), "ga2-build"),
-                f"SIM={made.sim}",
-                *(f"SIM_BUILD={temporary}", f"COCOTB_TOPLEVEL={top}"),
-                f"VERILOG_SOURCES={' '.join(str(path) for path in made.sources)}",
-                f"GA2_COMPILE={' '.join(options)}",
-            ],
-            cwd=ROOT,
-            env=tool_environment(),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        (temporary / "build.log").write_text(done.stdout)
-        if done.returncode or not (temporary / BINARIES[made.sim]).exists():
-            raise BuildError(f"{made.sim} does not build:\n{tail(done.stdout)}")
-        shutil.rmtree(made.folder, ignore_errors=True)
-        temporary.rename(made.folder)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+def write_snapshot(contents: Mapping[Path, bytes], folder: Path) -> None:
+    """Write files where a compiler that runs in ``folder`` finds them by their ``place``."""
+    for path, data in contents.items():
+        target = folder / place(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(data)
+
+
+def place(path: Path) -> str:
+    """Where a file lies in a snapshot: as in the project, so that messages name it.
+
+    Without blanks and other characters that make or a shell would take for something else.
+    """
+    inside = path.is_relative_to(ROOT)
+    return quote(str(path.relative_to(ROOT)) if inside else f"outside{path}")
+
+
+def compile_into(folder: Path, sim: str, inputs: Inputs) -> None:
+    """Compile a simulator into an empty folder.
+
+    Raises:
+        BuildError: it does not compile, or something was read that was not hashed.
+    """
+    snapshot = folder / SNAPSHOT
+    write_snapshot(inputs.contents, snapshot)
+    reads = {"icarus": folder / "reads", "verilator": folder / "Vtop__ver.d"}[sim]
+    options = [*inputs.options, *(f"-I{place(path)}" for path in dict.fromkeys(inputs.search))]
+    if sim == "icarus":
+        options.append(f"-M{reads}")
+    done = subprocess.run(
+        [
+            *("make", f"-j{len(os.sched_getaffinity(0))}", "-f", place(MAKEFILE), "ga2-build"),
+            f"SIM={sim}",
+            *(f"SIM_BUILD={folder}", f"COCOTB_TOPLEVEL={inputs.top}"),
+            f"VERILOG_SOURCES={' '.join(map(place, inputs.files))}",
+            f"GA2_COMPILE={' '.join(options)}",
+        ],
+        cwd=snapshot,
+        env=tool_environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    )
+    said = done.stdout
+    for path in inputs.contents:
+        said = said.replace(place(path), str(path)) if place(path).startswith("outside") else said
+    (folder / "build.log").write_text(said)
+    if done.returncode or not all((folder / name).exists() for name in PRODUCTS[sim]):
+        raise BuildError(f"{sim} does not build:\n{tail(said)}")
+    check_reads(reads, snapshot, inputs.contents)
+
+
+def check_reads(reads: Path, snapshot: Path, contents: Mapping[Path, bytes]) -> None:
+    """Check that the compiler read nothing but what was hashed, by the list that it wrote.
+
+    Raises:
+        BuildError: it read another file, or one by its absolute path that was just changed.
+    """
+    listed = reads.read_text().partition(" : ")[2] or reads.read_text()
+    for name in dict.fromkeys(listed.split()):
+        path = Path(os.path.normpath(snapshot / name))
+        # Verilator lists itself and its own package, too.
+        if path.is_relative_to(snapshot) or path.name.startswith(("verilat", "iverilog")):
+            continue
+        if path not in contents:
+            raise BuildError(
+                f"the compiler read {path}, which no file of the design includes by its name: "
+                "name it in an `include, or its folder in +incdir+"
+            )
+        if path.read_bytes() != contents[path]:
+            raise BuildError(f"{path} was changed while it was compiled: run it again")
+
+
+def request_of(made: Build) -> dict[str, Any]:
+    """What a build was asked for: design, defines, options, bench, coverage, top."""
+    request: dict[str, Any] = read_manifest(made.folder)["request"]
+    return request
 
 
 def tail(text: str, lines: int = 30) -> str:

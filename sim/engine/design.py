@@ -7,7 +7,6 @@ read for it, and builds compile the bytes that were hashed, not the files as the
 from __future__ import annotations
 
 import argparse
-import hashlib
 import os
 import re
 import shlex
@@ -19,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from sim.shared.errors import ToolError
+from sim.shared.files import digest
 from sim.shared.paths import BUILD, RTL, shown
 
 LIST = "ga2.f"
-DIGITS = 12  # of a hash, in hexadecimal
 
 _READ = re.compile(rb'(?:`include|\$readmem[hb]\s*\()\s*"([^"\n]+)"')
 
@@ -45,6 +44,11 @@ class Sources:
     include_dirs: tuple[Path, ...] = ()
     defines: tuple[str, ...] = ()
 
+    @property
+    def search(self) -> tuple[Path, ...]:
+        """Folders that a compiler looks into for included files: those of the sources come last."""
+        return tuple(dict.fromkeys([*self.include_dirs, *(path.parent for path in self.files)]))
+
     def contents(self) -> dict[Path, bytes]:
         """What the compiler can read: the files, then whatever they include, directly or not.
 
@@ -56,7 +60,6 @@ class Sources:
         """
         read: dict[Path, bytes] = {}
         waiting = list(self.files)
-        folders = dict.fromkeys([*self.include_dirs, *(path.parent for path in self.files)])
         while waiting:
             path = waiting.pop(0)
             if path in read:
@@ -66,7 +69,7 @@ class Sources:
             except OSError as error:
                 raise DesignError(f"{path}: {error.strerror}") from None
             for name in _READ.findall(read[path]):
-                for folder in (path.parent, *folders):
+                for folder in (path.parent, *self.search):
                     found = Path(os.path.normpath(folder / os.fsdecode(name)))
                     if found.is_file():
                         waiting.append(found)
@@ -84,6 +87,7 @@ class Design:
         hash: over names and contents, wherever the folder lies.
         revision: commit of the Git repository that tracks it, empty without one.
         dirty: a file differs from that commit.
+        listed: it came from a list in its folder; a netlist, for example, does not.
     """
 
     path: Path
@@ -92,6 +96,7 @@ class Design:
     hash: str
     revision: str = ""
     dirty: bool = False
+    listed: bool = True
 
     @classmethod
     def load(cls, path: Path = RTL) -> Design:
@@ -109,8 +114,19 @@ class Design:
         if not sources.files:
             raise DesignError(f"{path}/{LIST}: names no file")
         contents = sources.contents()
-        digest = hash_of(folder, sources, contents)
-        return cls(folder, sources, contents, digest, *_revision(folder, list(contents)))
+        known = hash_of(folder, sources, contents)
+        return cls(folder, sources, contents, known, *_revision(folder, list(contents)))
+
+    @classmethod
+    def of_files(cls, folder: Path, files: Sequence[Path]) -> Design:
+        """Take files for a design that has no list: a netlist of ``folder`` with its cells.
+
+        Raises:
+            DesignError: a file cannot be read.
+        """
+        sources = Sources(tuple(files))
+        contents = sources.contents()
+        return cls(folder, sources, contents, hash_of(folder, sources, contents), listed=False)
 
     @property
     def is_own(self) -> bool:
@@ -135,7 +151,7 @@ class Design:
         """Folder ``name`` of outputs: ``build/<name>``, for another design one of its own."""
         if self.is_own:
             return BUILD / name
-        key = hashlib.sha256(os.fsencode(self.path.resolve())).hexdigest()[:6]
+        key = digest(str(self.path.resolve()))[:6]
         return BUILD / "designs" / f"{self.path.name}-{key}" / name
 
 
@@ -213,14 +229,11 @@ def _words(path: Path) -> Iterator[tuple[str, str]]:
 
 def hash_of(folder: Path, sources: Sources, contents: Mapping[Path, bytes]) -> str:
     """Hash over order, options, names relative to ``folder``, and contents."""
-    digest = hashlib.sha256()
     named = [os.path.relpath(path, folder) for path in (*sources.files, *sources.include_dirs)]
-    for text in (*named, *sources.defines):
-        digest.update(os.fsencode(text) + b"\0")
+    read: list[str | bytes] = []
     for path in sorted(contents):
-        digest.update(os.fsencode(os.path.relpath(path, folder)) + b"\0")
-        digest.update(hashlib.sha256(contents[path]).digest())
-    return digest.hexdigest()[:DIGITS]
+        read += [os.path.relpath(path, folder), contents[path]]
+    return digest(*named, "", *sources.defines, "", *read)
 
 
 def _revision(folder: Path, files: Sequence[Path]) -> tuple[str, bool]:

@@ -56,11 +56,7 @@ def play_netlist(netlist: Netlist, sim: str, items: Sequence[ProgramItem], conso
     simulation = Simulation(
         Job("items", {}, list(items)),
         sim,
-        build={
-            "sources": netlist.sources,
-            "defines": netlist.defines,
-            "options": OPTIONS[sim],
-        },
+        build={"rtl": netlist.design, "defines": netlist.defines, "options": OPTIONS[sim]},
     )
     return Run(netlist, sim, play(console, [simulation], title=f"{netlist.target} in {sim}"))
 

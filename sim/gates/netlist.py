@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from sim.engine.builds import rtl_sources
+from sim.engine.build_cache import cached
+from sim.engine.builds import place, write_snapshot
+from sim.engine.design import Design, DesignError
 from sim.engine.yosys import YosysError, package_folder, run_yosys
-from sim.shared.files import digest, locked
+from sim.shared.files import digest
 from sim.shared.paths import BUILD, RTL
 
 FOLDER = BUILD / "netlists"
@@ -53,12 +54,14 @@ class Netlist:
         folder: where it lies, with Yosys' logs.
         cells: how many of each type.
         units: of each module that is left, all its instances together: type to number.
+        macro: file of the scratchpad, for what stays a macro.
     """
 
     target: str
     folder: Path
     cells: Mapping[str, int]
     units: Mapping[str, Mapping[str, int]]
+    macro: Path = RTL / f"{MACRO}.sv"
 
     @property
     def sources(self) -> list[Path]:
@@ -67,7 +70,12 @@ class Netlist:
         netlist = self.folder / "netlist.v"
         if self.target == "ice40":
             return [self.folder / CELLS, netlist]
-        return [share / "simcells.v", RTL / f"{MACRO}.sv", netlist]
+        return [share / "simcells.v", self.macro, netlist]
+
+    @property
+    def design(self) -> Design:
+        """The netlist as a design to simulate."""
+        return Design.of_files(self.folder, self.sources)
 
     @property
     def defines(self) -> list[str]:
@@ -93,51 +101,52 @@ def logic(cells: Mapping[str, int]) -> int:
     return sum(cells.values()) - flip_flops(cells) - block_rams(cells)
 
 
-def synthesize(target: str, rtl: Path = RTL) -> Netlist:
+def synthesize(target: str, rtl: Path | Design = RTL) -> Netlist:
     """Synthesize the design, or find it synthesized.
 
     Raises:
         YosysError: Yosys cannot.
+        DesignError: there is no such design, or it has no scratchpad of that name.
     """
-    folder = _folder(target, rtl)
-    with locked(folder):
-        if not (folder / "cells.json").exists():
-            _make(target, rtl, folder)
+    design = rtl if isinstance(rtl, Design) else Design.load(rtl)
+    name = digest(*_SYNTHESIS[target], version("pyosys"), design.hash)
+    folder = FOLDER / f"{target}-{name}"
+    products = ["netlist.v", "cells.json", *([CELLS] if target == "ice40" else [])]
+    cached(folder, products, partial(_make, target, design))
     units = _statistics(folder / "cells.json")
     kinds = {kind for own in units.values() for kind in own}
     cells = {kind: sum(own.get(kind, 0) for own in units.values()) for kind in sorted(kinds)}
-    return Netlist(target, folder, cells, units)
+    return Netlist(target, folder, cells, units, _macro(design))
 
 
-def _folder(target: str, rtl: Path) -> Path:
-    name = digest(*_SYNTHESIS[target], version("pyosys"), *rtl_sources(rtl))
-    return FOLDER / f"{target}-{name}"
+def _macro(design: Design) -> Path:
+    pattern = re.compile(rb"^\s*module\s+" + MACRO.encode() + rb"\b", re.MULTILINE)
+    found = [path for path in design.sources.files if pattern.search(design.contents[path])]
+    if not found:
+        raise DesignError(f"{design.path}: no module {MACRO}, which stays a macro")
+    return found[0]
 
 
-def _make(target: str, rtl: Path, folder: Path) -> None:
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(dir=FOLDER, prefix=f".{folder.name}-"))
-    try:
-        sources = " ".join(str(path) for path in rtl_sources(rtl))
-        run_yosys(
-            [
-                f"read_verilog -sv {sources}",
-                "hierarchy -check -top ga2",
-                *_SYNTHESIS[target],
-                "opt_clean -purge",
-                "check -assert",
-                "write_verilog -noattr -noexpr netlist.v",
-                "tee -q -o cells.json stat -json",
-            ],
-            temporary,
-            "netlist",
-        )
-        if target == "ice40":
-            _write_cells(temporary / CELLS)
-        shutil.rmtree(folder, ignore_errors=True)
-        temporary.rename(folder)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+def _make(target: str, design: Design, folder: Path) -> None:
+    write_snapshot(design.contents, folder / "src")
+    words = [f"-I src/{place(path)}" for path in design.sources.search]
+    words += [f"-D {define}" for define in design.sources.defines]
+    words += [f"src/{place(path)}" for path in design.sources.files]
+    run_yosys(
+        [
+            f"read_verilog -sv {' '.join(words)}",
+            "hierarchy -check -top ga2",
+            *_SYNTHESIS[target],
+            "opt_clean -purge",
+            "check -assert",
+            "write_verilog -noattr -noexpr netlist.v",
+            "tee -q -o cells.json stat -json",
+        ],
+        folder,
+        "netlist",
+    )
+    if target == "ice40":
+        _write_cells(folder / CELLS)
 
 
 def _write_cells(path: Path) -> None:

@@ -9,8 +9,9 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sim.engine.builds import rtl_sources, testbench_sources, tool_environment
-from sim.shared.paths import ROOT, RTL
+from sim.engine.builds import tool_environment
+from sim.engine.design import own_design, read_list
+from sim.shared.paths import HDL, ROOT
 from sim.speed.plain_flow import TESTBENCH
 
 
@@ -25,8 +26,8 @@ class Lint:
 
 def lints() -> list[Lint]:
     """List the checkers for the files as they are now."""
-    rtl = [str(path) for path in rtl_sources(RTL)]
-    hdl = [str(path) for path in testbench_sources()]
+    rtl = [str(path) for path in own_design().sources.files]
+    hdl = [str(path) for path in read_list(HDL / "tb.f").files]
     verilator = ["verilator", "--lint-only", "--quiet"]
     icarus = ["iverilog", "-g2012", "-Wall", "-t", "null"]
     checks = [

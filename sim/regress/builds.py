@@ -45,7 +45,6 @@ def write_builds(path: Path, made: dict[str, Build]) -> None:
         name: {
             "sim": item.sim,
             "folder": str(item.folder),
-            "sources": [str(source) for source in item.sources],
             "waves": item.waves,
         }
         for name, item in made.items()
@@ -60,7 +59,6 @@ def read_builds(path: Path) -> dict[str, Build]:
         name: Build(
             item["sim"],
             Path(item["folder"]),
-            tuple(Path(source) for source in item["sources"]),
             item["waves"],
         )
         for name, item in data.items()

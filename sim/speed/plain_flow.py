@@ -15,7 +15,9 @@ import numpy.typing as npt
 
 from model.chip.isa import Instruction, Op
 from model.chip.machine import DEFAULT_DEPTH, Machine
-from sim.engine.builds import rtl_sources, tool_environment
+from sim.engine.build_cache import cached
+from sim.engine.builds import compiler_version, place, tool_environment, write_snapshot
+from sim.engine.design import Design, Sources
 from sim.shared.files import digest
 from sim.shared.paths import BUILD, ROOT, RTL
 
@@ -131,23 +133,36 @@ def _joined(*words: int) -> int:
     return number
 
 
-def build(sim: str, rtl: Path = RTL) -> list[str]:
+def build(sim: str, rtl: Path | Design = RTL) -> list[str]:
     """Compile testbench and design unless the build is cached; return the command that runs it.
 
     Raises:
         PlainFlowError: the compiler's output, when it fails.
+        DesignError: there is no such design.
     """
-    sources = [*rtl_sources(rtl), *TESTBENCH]
-    options = VERILATOR_OPTIONS if sim == "verilator" else ICARUS_OPTIONS
-    folder = BUILD / f"plain-{sim}-{digest(*options, *sources)}"
-    binary = folder / ("plain" if sim == "verilator" else "plain.vvp")
-    if not binary.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        command = _compile_command(sim, options, folder, binary, [str(s) for s in sources])
-        done = subprocess.run(command, capture_output=True, text=True, env=tool_environment())
+    design = rtl if isinstance(rtl, Design) else Design.load(rtl)
+    bench = Sources(tuple(TESTBENCH))
+    contents = {**design.contents, **bench.contents()}
+    options = [*(VERILATOR_OPTIONS if sim == "verilator" else ICARUS_OPTIONS)]
+    options += [f"-I{place(path)}" for path in (*design.sources.search, *bench.search)]
+    options += [f"-D{define}" for define in design.sources.defines]
+    sources = [place(path) for path in (*design.sources.files, *bench.files)]
+    read = [part for path in sorted(contents) for part in (place(path), contents[path])]
+    folder = BUILD / f"plain-{sim}-{digest(compiler_version(sim), *options, *sources, *read)}"
+    product = "plain" if sim == "verilator" else "plain.vvp"
+
+    def compile_into(target: Path) -> None:
+        write_snapshot(contents, target / "src")
+        command = _compile_command(sim, options, target, target / product, sources)
+        done = subprocess.run(
+            command, cwd=target / "src", capture_output=True, text=True, env=tool_environment()
+        )
         if done.returncode:
             raise PlainFlowError(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
-    return [str(binary)] if sim == "verilator" else ["vvp", "-n", str(binary)]
+
+    cached(folder, [product], compile_into)
+    binary = str(folder / product)
+    return [binary] if sim == "verilator" else ["vvp", "-n", binary]
 
 
 def run(command: Sequence[str], folder: Path, programs: int, binary: bool = False) -> PlainRun:

@@ -21,6 +21,7 @@ from sim.coverage.exclusions import (
 from sim.coverage.functional import FunctionalCoverage, PointCoverage
 from sim.coverage.html import annotate, render
 from sim.coverage.report import Report, print_report
+from sim.engine.design import own_design
 from sim.engine.play import Batch, Simulation
 from sim.engine.simulator import JobResult
 from verif.items.job import Job
@@ -201,7 +202,7 @@ def test_exclusions_of_another_form_are_refused(tmp_path: Path, entry: str, mess
 
 
 def test_the_exclusions_name_what_is_in_the_design() -> None:
-    sources = read_sources()
+    sources = read_sources(own_design())
     for exclusion in load_exclusions(EXCLUSIONS_FILE):
         texts = ["\n".join(sources[file]) for file in exclusion.files]
         if exclusion.source:

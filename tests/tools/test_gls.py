@@ -114,9 +114,7 @@ def item() -> ProgramItem:
 
 
 def gates(netlist: Netlist, item: ProgramItem):
-    built = build(
-        "icarus", sources=netlist.sources, defines=netlist.defines, options=OPTIONS["icarus"]
-    )
+    built = build("icarus", rtl=netlist.design, defines=netlist.defines, options=OPTIONS["icarus"])
     return simulate("icarus", Job("items", {}, [item]), built=built)
 
 

@@ -1,0 +1,173 @@
+"""Compiled simulators: everything that was read is in the name, nothing else gets in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sim.engine.build_cache import MANIFEST, cached
+from sim.engine.builds import (
+    SNAPSHOT,
+    Build,
+    BuildError,
+    build,
+    check_reads,
+    request_of,
+    tool_environment,
+)
+from sim.engine.design import Design
+from sim.engine.simulator import simulate
+from verif.items.job import Job
+from verif.stimulus.directed import REGISTRY
+
+# What cocotb, its makefiles, make or a simulator would take for a setting of theirs.
+HOSTILE = {
+    "MODULE": "nothing",
+    "TOPLEVEL": "nothing",
+    "TESTCASE": "nothing",
+    "COCOTB_TEST_MODULES": "nothing",
+    "COCOTB_TESTCASE": "nothing",
+    "COCOTB_TEST_FILTER": "nothing",
+    "COCOTB_TOPLEVEL": "nothing",
+    "COCOTB_PLUSARGS": "+ga2_lat=0",
+    "PLUSARGS": "+nothing",
+    "SIM_ARGS": "-nothing",
+    "SIM_CMD_PREFIX": "false",
+    "COMPILE_ARGS": "-DLEAK",
+    "EXTRA_ARGS": "-DLEAK",
+    "GA2_COMPILE": "-DLEAK",
+    "VERILOG_SOURCES": "nothing.sv",
+    "VERILOG_INCLUDE_DIRS": "/nothing",
+    "CUSTOM_COMPILE_DEPS": "nothing",
+    "WAVES": "1",
+    "GPI_EXTRA": "nothing",
+    "GPI_USERS": "nothing",
+    "PYTHONOPTIMIZE": "1",
+    "IVERILOG_DUMPER": "nothing",
+    "MAKEFLAGS": " -n -- WAVES=1 EXTRA_ARGS=-DLEAK",
+    "MFLAGS": "-n",
+    "MAKEOVERRIDES": "WAVES=1",
+    "MAKEFILES": "nothing",
+    "GNUMAKEFLAGS": "-n",
+}
+TOP = """`include "value.svh"
+module tiny;
+`ifdef LEAK
+  initial leaked;
+`endif
+  initial $display("value %0d", `VALUE);
+endmodule
+"""
+
+
+def tiny(folder: Path, value: int = 1) -> Path:
+    """A design of one module that includes a file of another folder."""
+    (folder / "inc").mkdir(parents=True, exist_ok=True)
+    (folder / "ga2.f").write_text("+incdir+inc\ntiny.sv\n")
+    (folder / "tiny.sv").write_text(TOP)
+    (folder / "inc" / "value.svh").write_text(f"`define VALUE {value}\n")
+    return folder
+
+
+def compile_tiny(design: Path | Design) -> Build:
+    return build("icarus", rtl=design, bench=(), top="tiny")
+
+
+def test_an_included_file_is_in_the_name(tmp_path: Path) -> None:
+    first = compile_tiny(tiny(tmp_path, 1))
+    assert '"value %0d"' in first.binary.read_text()
+    other = compile_tiny(tiny(tmp_path, 2))
+    assert other.folder != first.folder
+    assert compile_tiny(tiny(tmp_path, 1)).folder == first.folder
+    assert request_of(first)["design"]["hash"] == Design.load(tmp_path).hash
+
+
+def test_an_edit_while_it_compiles_gets_into_no_build(tmp_path: Path) -> None:
+    design = Design.load(tiny(tmp_path, 1))
+    tiny(tmp_path, 2)  # edited after it was hashed, before the compiler reads it
+    made = compile_tiny(design)
+    compiled = [path.read_text() for path in (made.folder / SNAPSHOT).rglob("value.svh")]
+    assert compiled == ["`define VALUE 1\n"]
+    later = compile_tiny(tmp_path)
+    compiled = [path.read_text() for path in (later.folder / SNAPSHOT).rglob("value.svh")]
+    assert compiled == ["`define VALUE 2\n"]
+
+
+def test_what_was_read_unseen_is_refused(tmp_path: Path) -> None:
+    hidden = tmp_path / "hidden.svh"
+    hidden.write_text("`define VALUE 3\n")
+    rtl = tiny(tmp_path / "rtl")
+    text = TOP.replace('`include "value.svh"', f'`define FILE "{hidden}"\n`include `FILE')
+    (rtl / "tiny.sv").write_text(text)
+    with pytest.raises(BuildError, match=r"the compiler read .*hidden\.svh, which no file"):
+        compile_tiny(rtl)
+
+
+def test_a_file_read_by_its_absolute_path_may_not_change_meanwhile(tmp_path: Path) -> None:
+    read = tmp_path / "value.svh"
+    read.write_text("after\n")
+    listed = tmp_path / "reads"
+    listed.write_text(f"Vtop.cpp Vtop.mk : /opt/verilator_bin top.sv {read}\n")
+    check_reads(listed, tmp_path / "src", {read: b"after\n"})
+    with pytest.raises(BuildError, match=r"value\.svh was changed while it was compiled"):
+        check_reads(listed, tmp_path / "src", {read: b"before\n"})
+
+
+@pytest.mark.parametrize("damage", ["cut", "missing", "other"])
+def test_a_damaged_build_is_made_again(tmp_path: Path, damage: str) -> None:
+    made = compile_tiny(tiny(tmp_path, 4))
+    whole = made.binary.read_bytes()
+    if damage == "missing":
+        made.binary.unlink()
+    else:
+        made.binary.write_bytes(whole[:100] if damage == "cut" else whole[:-1] + b"#")
+    # Scopes are named after addresses in the compiler: no two compilations are the same bytes.
+    again = compile_tiny(tmp_path).binary.read_bytes()
+    assert len(again) == len(whole)
+    assert again.endswith(whole[-20:])
+
+
+def test_a_damaged_manifest_has_the_build_made_again(tmp_path: Path) -> None:
+    made: list[Path] = []
+
+    def make(folder: Path) -> None:
+        made.append(folder)
+        (folder / "product").write_text("x")
+
+    for manifest in (None, "", "[]", "{}", '{"products": {"product": [1, "no hash"]}}'):
+        if manifest is not None:
+            (tmp_path / "one" / MANIFEST).write_text(manifest)
+        cached(tmp_path / "one", ["product"], make)
+    assert len(made) == 5
+    cached(tmp_path / "one", ["product"], make)
+    assert len(made) == 5
+    assert [path.name for path in tmp_path.iterdir() if path.is_dir()] == ["one"]
+
+
+def test_builds_see_nothing_of_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in HOSTILE.items():
+        monkeypatch.setenv(name, value)
+    assert not HOSTILE.keys() & tool_environment().keys()
+    made = compile_tiny(tiny(tmp_path, 5))
+    assert "leaked" not in made.binary.read_text()
+
+
+def test_simulations_see_nothing_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in HOSTILE.items():
+        monkeypatch.setenv(name, value)
+    assert simulate("icarus", Job(items=REGISTRY["amax_ties"].items()[:1])).passed
+
+
+def test_a_design_in_a_folder_with_blanks_compiles(tmp_path: Path) -> None:
+    compile_tiny(tiny(tmp_path / "my $own design"))
+
+
+def test_a_message_names_the_file_as_it_lies(tmp_path: Path) -> None:
+    rtl = tiny(tmp_path / "with blank")
+    (rtl / "tiny.sv").write_text("module tiny; assign = 1; endmodule\n")
+    with pytest.raises(BuildError) as raised:
+        compile_tiny(rtl)
+    assert f"{rtl}/tiny.sv:1" in str(raised.value)

@@ -131,8 +131,9 @@ bench: setup-all ## speed: pyuvm flow against a plain SystemVerilog testbench, m
 	@$(PY) -m sim.speed
 
 .PHONY: formal gls
-formal: setup-python ## prove the RTL's properties, and refute each on a mutant: MODULES="divider load" MUTANTS=0
-	@$(PY) -m sim.formal $(call opt,MODULES,--modules) $(if $(filter 0,$(MUTANTS)),--no-mutants)
+formal: setup-python ## prove the RTL's properties, and refute each on a mutant: MODULES="divider load" MUTANTS=0 JOBS=n RTL=folder
+	@$(PY) -m sim.formal $(call opt,MODULES,--modules) $(call opt,JOBS,--jobs) $(call opt,RTL,--rtl) \
+	  $(if $(filter 0,$(MUTANTS)),--no-mutants)
 
 gls: setup-all ## synthesize with Yosys, run decode and random programs on the netlists: TARGETS="generic ice40" SIMS="verilator icarus" STEPS=32 N=200 SEED=1
 	@$(PY) -m sim.gates $(call opt,TARGETS,--targets) $(call opt,SIMS,--sims) $(call opt,STEPS,--steps) \

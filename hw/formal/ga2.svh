@@ -9,12 +9,15 @@
 `ifdef GA2_SUM
   logic f_ready = 1'b0;  // a reset was seen
   always @(posedge clk) f_ready <= f_ready || rst;
-  always @* if (f_ready && halted) sum_of_counters : assert (cyc_total
-      == cyc_mm + cyc_dma + cyc_vec + 32'd2 * n_inst + 32'd2);
+  always @* if (f_ready) begin
+    `GA2_ASSUME(retire_is_waiting, !retire || waiting)
+    if (halted) sum_of_counters : assert (cyc_total
+        == cyc_mm + cyc_dma + cyc_vec + 32'd2 * n_inst + 32'd2);
+    sum_of_all_units : cover (halted && !fault && cyc_mm != '0 && cyc_dma != '0 && cyc_vec != '0);
+    sum_at_a_fault : cover (halted && fault && n_inst == 32'd1);
+  end
 
-`ifndef GA2_SEARCH
-  always @* if (f_ready) assume (!retire || waiting);  // retire_is_waiting, proved below
-
+`ifdef GA2_CHIP_HELPERS
   // Partial sums that count along: no solver sees through the whole sum at once.
   logic [31:0] f_mm_dma, f_units, f_all;
   wire f_fetch = running && !issue && !waiting;
@@ -108,9 +111,22 @@
       load_is_executing : assert (!req_valid || (waiting && is_ld));
       if (fault || issue_fault) fault_writes_nothing : assert (!f_wrote && !f_write);
       if (!f_started) reset_ends_writing : assert (!f_write && !req_valid);
+
+      load_retires : cover (retire && is_ld);
+      store_retires : cover (retire && is_st);
+      matmul_retires : cover (retire && is_mm);
+      requant_retires : cover (retire && is_rq);
+      softmax_works : cover (waiting && is_sm && f_wait == 14'd5);
+      vadd_retires : cover (retire && is_vadd);
+      amax_retires : cover (retire && is_amax);
+      unpack_retires : cover (retire && is_unpack);
+      second_instruction : cover (retire && pc_q == 16'd1);
+      program_ends : cover (halted && !fault && pc_q != '0);
+      program_faults : cover (halted && fault && pc_q != '0);
+      reset_at_work : cover (rst && waiting);
     end
 
-`ifndef GA2_SEARCH
+`ifdef GA2_CHIP_HELPERS
   always @* assert ({8{f_ready}} == {\u_load.f_ready , \u_store.f_ready , \u_matmul.f_ready , \u_requant.f_ready ,
       \u_softmax.f_ready , \u_vadd.f_ready , \u_amax.f_ready , \u_unpack.f_ready });
 

@@ -30,10 +30,10 @@
   wire [67:0] f_remainder = 68'(partial_q[28:1]);
   wire f_finished = f_ready && f_cycle == 6'd41;
 
-  always @* if (f_ready) assume (!f_busy || divisor == f_divisor);
+  always @* if (f_ready) `GA2_REQUIRE(divisor_holds, !f_busy || divisor == f_divisor)
 `ifdef GA2_BY_ZERO
   // Only for the search of a counterexample to by_zero.
-  always @* assume (divisor == '0);
+  always @* `GA2_ASSUME(divisor_is_zero, divisor == '0)
 `endif
 
   always @* begin
@@ -47,6 +47,14 @@
       end else begin
         by_zero : assert (quotient_q == '1);
       end
+    end
+    if (f_finished) begin
+      `GA2_COVER(with_remainder, f_divisor != '0 && f_quotient != '0 && f_remainder != '0)
+      `GA2_COVER(divided_by_zero, f_divisor == '0)
+    end
+    if (f_ready) begin
+      `GA2_COVER(again, start && f_cycle == 6'd41)
+      `GA2_COVER(start_at_work, start && f_busy)
     end
   end
 

@@ -2,6 +2,8 @@
 // Fault checker: the code is that of the first row of the table in docs/isa.md that applies. Written
 // anew with wide integers, operation by operation.
 
+`include "ga2_formal.svh"
+
 `ifndef GA2_CHIP
   wire [31:0] f_a = 32'(a);
   wire [31:0] f_b = 32'(b);
@@ -46,6 +48,12 @@
       end
       default: ;
     endcase
+    `GA2_COVER(no_fault, code == 4'd0 && op != 4'd0)
+    `GA2_COVER(opcode, code == 4'd1)
+    `GA2_COVER(length, code == 4'd2)
+    `GA2_COVER(shape, code == 4'd3)
+    `GA2_COVER(address, code == 4'd4)
+    `GA2_COVER(overlap, code == 4'd5)
     fault_rules : assert (code == (op > 8 ? 4'd1 : f_length ? 4'd2 : f_shape ? 4'd3
         : f_address ? 4'd4 : f_overlap ? 4'd5 : 4'd0));
   end

@@ -1,32 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared by the properties in this folder, which their modules include under FORMAL.
+// Shared by the properties in this folder, which their modules include under FORMAL. The only place
+// where anything is assumed: whatever a proof takes for granted goes through these macros, under a
+// name that proofs.yaml declares, and its covers must be reachable all the same.
 //
-// GA2_REQUIRE is what a unit asks of its surroundings: an assumption where the unit is proved
-// alone, an obligation where the whole chip is (GA2_CHIP). GA2_ENSURE is what the unit gives in
-// return, the other way round. That is no circle: what a unit ensures is about its registers, hence
-// about requirements in earlier cycles only, and what it requires may rest on what is ensured now.
+// GA2_ASSUME is what the outside world guarantees. GA2_REQUIRE is what a unit asks of its
+// surroundings: an assumption where the unit is proved alone, an obligation where the whole chip is
+// (GA2_CHIP). GA2_ENSURE is what the unit gives in return, the other way round. That is no circle:
+// what a unit ensures is about its registers, hence about requirements in earlier cycles only, and
+// what it requires may rest on what is ensured now.
 //
-// GA2_HELPERS encloses invariants that make a property inductive. They are proved like the rest,
-// unit by unit; runs that look for a counterexample (GA2_SEARCH) leave them out, so that the
-// property itself has to fail, and assume nothing about units inside the chip.
+// GA2_HELPERS encloses invariants that make a property inductive, GA2_CHIP_HELPERS those of the
+// chip. They are proved like the rest and never assume; runs that look for a counterexample
+// (GA2_SEARCH) leave them out, so that the property itself has to fail, and assume nothing about
+// units inside the chip.
+//
+// GA2_COVER is a situation that must be reachable where the unit is proved alone.
 
+`undef GA2_ASSUME
 `undef GA2_REQUIRE
 `undef GA2_ENSURE
+`undef GA2_COVER
 `undef GA2_HELPERS
+`undef GA2_CHIP_HELPERS
+`define GA2_ASSUME(name, expression) name : assume (expression);
 `ifdef GA2_CHIP
+`define GA2_COVER(name, expression)
 `ifdef GA2_SEARCH
-`define GA2_REQUIRE(expression)
+`define GA2_REQUIRE(name, expression)
 `define GA2_ENSURE(name, expression)
 `else
-`define GA2_REQUIRE(expression) assert (expression);
+`define GA2_REQUIRE(name, expression) name : assert (expression);
 `define GA2_ENSURE(name, expression) name : assume (expression);
+`define GA2_CHIP_HELPERS
 `endif
 `else
-`define GA2_REQUIRE(expression) assume (expression);
+`define GA2_COVER(name, expression) name : cover (expression);
+`define GA2_REQUIRE(name, expression) name : assume (expression);
 `define GA2_ENSURE(name, expression) name : assert (expression);
-`endif
 `ifndef GA2_SEARCH
-`ifndef GA2_CHIP
 `define GA2_HELPERS
 `endif
 `endif

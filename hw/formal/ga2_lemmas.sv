@@ -21,11 +21,21 @@ module ga2_lemmas (
 
 `ifdef GA2_HORNER
   // With one more bit the quotient's product doubles and grows by the bit's.
-  always @* horner_step : assert (after == 68'd2 * before + next * divisor);
+  always @* begin
+    horner_step : assert (after == 68'd2 * before + next * divisor);
+    both_bits : cover (next == 68'd1 && quotient == 68'd1 && divisor != '0);
+  end
 `elsif GA2_NEGATED
-  always @* negated_factor : assert ((-x) * y == -(x * y));
+  always @* begin
+    negated_factor : assert ((-x) * y == -(x * y));
+    no_zero : cover (x == 57'd1 && y == 57'd1);
+  end
 `else
-  always @* magnitude_of_acc : assert (57'(magnitude) == (acc[31] ? -signed_acc : signed_acc));
+  always @* begin
+    magnitude_of_acc : assert (57'(magnitude) == (acc[31] ? -signed_acc : signed_acc));
+    lowest : cover (acc == 32'h8000_0000);
+    positive : cover (acc != '0 && !acc[31]);
+  end
 `endif
 
 endmodule

@@ -4,6 +4,7 @@
 `include "ga2_formal.svh"
 
   logic f_ready = 1'b0;  // a reset was seen
+  logic f_again;  // the unit has worked since
   logic [13:0] f_cycle;  // of the busy time, 1 in the first; 0: idle
   logic [2:0] f_m;
   logic [6:0] f_k;
@@ -16,6 +17,7 @@
 
   always @(posedge clk) begin
     f_ready <= f_ready || rst;
+    f_again <= !rst && (f_again || f_cycle == f_last && f_cycle != '0);
     if (rst) f_cycle <= '0;
     else if (start) f_cycle <= 14'd1;
     else if (f_cycle == f_last) f_cycle <= '0;
@@ -28,14 +30,21 @@
   end
 
   always @* if (f_ready) begin
-    `GA2_REQUIRE(!start || (f_cycle == '0 && m >= 3'd1 && m <= 3'd4 && n >= 3'd1 && n <= 3'd4
+    `GA2_REQUIRE(start_is_legal, !start || (f_cycle == '0 && m >= 3'd1 && m <= 3'd4 && n >= 3'd1 && n <= 3'd4
         && k >= 7'd1 && k <= 7'd64))
-    `GA2_REQUIRE(f_cycle == '0 || (m == f_m && k == f_k && n == f_n))
+    `GA2_REQUIRE(operands_hold, f_cycle == '0 || (m == f_m && k == f_k && n == f_n))
 
     `GA2_ENSURE(busy_time, done == (f_cycle != '0 && f_cycle == f_last))
     `GA2_ENSURE(idle_is_quiet, f_cycle != '0 || !(ren || we_q))
     `GA2_ENSURE(cycle_in_range, f_cycle == '0 || (f_m >= 3'd1 && f_m <= 3'd4 && f_n >= 3'd1 && f_n <= 3'd4
         && f_k >= 7'd1 && f_k <= 7'd64 && f_cycle <= f_last))
+
+    `GA2_COVER(one_by_one, done && f_m == 3'd1 && f_k == 7'd1 && f_n == 3'd1)
+    `GA2_COVER(two_rows, done && f_m == 3'd2)
+    `GA2_COVER(two_columns, done && f_n == 3'd2)
+    `GA2_COVER(two_products, done && f_k == 7'd2)
+    `GA2_COVER(reset_at_work, rst && f_cycle > 14'd2)
+    `GA2_COVER(again, start && f_again)
   end
 
 `ifdef GA2_HELPERS

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from model.chip.image import Words
 from model.chip.isa import EXT_WORDS, SPAD_WORDS, FaultCode, Instruction, Op, check_fault
 from model.chip.operations import Plan, low_bytes, matrix_addresses, plan_word
-from model.chip.signature import signature_at, signature_of
+from model.chip.signature import keys_at, keys_of, signatures
 from model.chip.timing import DEFAULT_LATENCY, OVERHEAD, Counters, Latency, load_cycles
 
 DEFAULT_DEPTH = 8192
@@ -122,6 +122,9 @@ class Machine:
         result = RunResult(self.ext, counters, FaultCode.NONE, 0, [], [])
         busy_by_unit = {"mm": 0, "dma": 0, "vec": 0}
         requests = 0
+        done: list[tuple[int, int, int, int, int]] = []
+        keys: list[Words] = []
+        faulting: list[Retire] = []
 
         for pc, word in enumerate(program):
             plan = plan_word(word)
@@ -132,29 +135,35 @@ class Machine:
                 trace(pc, instr)
             if plan.unit is None:
                 result.fault, result.fault_pc = plan.fault, pc
-                result.retires.append(Retire(pc, instr.op, plan.fault, 0, 0, 0, 0))
+                faulting = [Retire(pc, instr.op, plan.fault, 0, 0, 0, 0)]
                 break
             busy = plan.busy
-            written = ext_written = signature = 0
+            written = ext_written = 0
             if instr.op == Op.LD:
                 busy = load_cycles(instr.c, latency, requests)
                 requests += instr.c
                 result.bursts.append(Burst("read", instr.b, instr.c))
                 data = self._load(instr)
-                written, signature = instr.c, signature_at(instr.a, data)
+                keys.append(keys_at(instr.a, data))
+                written = instr.c
             elif instr.op == Op.ST:
                 ext_written = instr.c
                 result.bursts.append(Burst("write", instr.b, instr.c))
                 self._store(instr)
             else:
-                written, signature = self._compute(plan)
+                keys.append(self._compute(plan))
+                written = keys[-1].size
             busy_by_unit[plan.unit] += busy
-            result.retires.append(
-                Retire(pc, instr.op, FaultCode.NONE, busy, written, ext_written, signature)
-            )
+            done.append((pc, instr.op, busy, written, ext_written))
 
+        signature = iter(signatures(keys))
+        result.retires += [
+            Retire(pc, op, FaultCode.NONE, busy, written, ext, next(signature) if written else 0)
+            for pc, op, busy, written, ext in done
+        ]
+        result.retires += faulting
         counters.mm, counters.dma, counters.vec = busy_by_unit.values()
-        counters.n_inst = len(result.retires) - (result.fault != FaultCode.NONE)
+        counters.n_inst = len(done)
         counters.total += sum(busy_by_unit.values()) + OVERHEAD * counters.n_inst
         return result
 
@@ -206,14 +215,14 @@ class Machine:
         target = self.ext[instr.b : instr.b + instr.c]
         target[:] = self.spad[instr.a : instr.a + target.size]
 
-    def _compute(self, plan: Plan) -> tuple[int, int]:
-        """Execute a matrix or vector instruction; return its writes and their signature."""
+    def _compute(self, plan: Plan) -> Words:
+        """Execute a matrix or vector instruction; return the keys of its writes' signature."""
         assert plan.compute is not None
         data = plan.compute(self.spad, plan)
         if plan.matrix is not None:
             # With repeated addresses numpy keeps the last value, like the write port.
             self.spad[plan.matrix.c] = data
-            return data.size, signature_of(plan.matrix.c, data)
+            return keys_of(plan.matrix.c, data)
         base = plan.instr.a
         self.spad[base : base + data.size] = data
-        return data.size, signature_at(base, data)
+        return keys_at(base, data)

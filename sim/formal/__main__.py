@@ -3,37 +3,50 @@
 from __future__ import annotations
 
 import argparse
+import os
+import signal
 import time
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
 
-from sim.formal.proofs import PROOFS, Proof, Property
-from sim.formal.sby import FOLDER, Outcome, PatchError
+from model.errors import check_int
+from sim.engine.design import Design, design_option, own_design
+from sim.formal.proofs import Proof, Property, catalogue
+from sim.formal.sby import FOLDER, SbyResult
 from sim.formal.sby import run as run_sby
+from sim.formal.script import Script, ScriptError, Task, check_assumptions, write_script
+from sim.shared import process
 from sim.shared.cli import Parser, run
 from sim.shared.errors import UsageError
 from sim.shared.files import write_json
-from sim.shared.paths import RESULTS, shown
+from sim.shared.patch import PatchError
+from sim.shared.paths import shown
 from sim.shared.results import Verdict, write_junit
 from sim.shared.table import format_table
 
 
 @dataclass(frozen=True)
-class Row:
-    """One property: the proof it is part of, and the run on its mutant (None: not asked for)."""
+class Checked:
+    """One property with the runs that it rests on; ``mutant`` is None when not asked for."""
 
     proof: Proof
     claim: Property
-    proved: Outcome
-    mutant: Outcome | None
+    proved: SbyResult
+    covers: SbyResult
+    mutant: SbyResult | None
 
     @property
-    def holds(self) -> bool:
-        """The proof passed, and the property is among what was asserted."""
-        return self.proved.status == "PASS" and self.claim.name in self.proved.asserted
+    def verdict(self) -> str:
+        """``proved``, or in capitals why not."""
+        if self.proved.status != "PASS":
+            return self.proved.status
+        if self.claim.name not in self.proved.asserted:
+            return "NOT ASSERTED"
+        return assumption_flaw(self.proof, self.proved) or cover_flaw(self.proof, self.covers)
 
     @property
     def noticed(self) -> bool:
@@ -45,14 +58,7 @@ class Row:
     @property
     def passed(self) -> bool:
         """Proved on the design, refuted on the mutant."""
-        return self.holds and self.noticed
-
-    @property
-    def verdict(self) -> str:
-        """One word or two for the table."""
-        if self.proved.status == "PASS" and not self.holds:
-            return "NOT ASSERTED"
-        return "proved" if self.holds else self.proved.status
+        return self.verdict == "proved" and self.noticed
 
     @property
     def mutant_verdict(self) -> str:
@@ -63,42 +69,96 @@ class Row:
             return f"fails ({self.mutant.seconds:.1f} s)"
         return f"NOT NOTICED ({self.mutant.status})"
 
+    @property
+    def log(self) -> str:
+        """Log of the run that is to blame."""
+        if self.proved.status != "PASS" or self.mutant is None or self.noticed:
+            failed_cover = self.proved.status == "PASS" and self.covers.status != "PASS"
+            return self.covers.log if failed_cover else self.proved.log
+        return self.mutant.log
 
-def check(proofs: list[Proof], mutants: bool, jobs: int, console: Console) -> list[Row]:
-    """Run proofs and mutants, ``jobs`` at a time; return a row a property."""
-    with ThreadPoolExecutor(jobs) as pool, console.status("") as status:
-        # The long ones are proofs; mutants fill the gaps.
-        proved = {proof.name: pool.submit(run_sby, proof) for proof in proofs}
-        broken = {
-            (proof.name, each.name): pool.submit(run_sby, searching(proof, each), each.mutant)
-            for proof in proofs
-            for each in proof.properties
-            if mutants
-        }
-        waiting = [*proved.values(), *broken.values()]
-        while not all(future.done() for future in waiting):
-            done = sum(future.done() for future in waiting)
-            status.update(f"{done} of {len(waiting)} runs of sby")
-            time.sleep(0.2)
+
+def assumption_flaw(proof: Proof, proved: SbyResult) -> str:
+    """Say what a proof assumes beyond what it declares, or the reverse; empty if nothing."""
+    if hidden := sorted(set(proved.assumed) - set(proof.assumes)):
+        return f"ASSUMES {', '.join(hidden)}, NOT DECLARED"
+    if idle := sorted(set(proof.assumes) - set(proved.assumed)):
+        return f"DOES NOT ASSUME {', '.join(idle)}"
+    return ""
+
+
+def cover_flaw(proof: Proof, covers: SbyResult) -> str:
+    """Say why the covers fail: with one out of reach the proof may be empty. Else ``proved``."""
+    if covers.status not in ("PASS", "FAIL"):
+        return f"COVERS: {covers.status}"
+    if missing := sorted(set(proof.covers) - set(covers.covered)):
+        return f"VACUOUS: {', '.join(missing)} UNREACHABLE"
+    if covers.status != "PASS" or set(covers.covered) != set(proof.covers):
+        return "COVERS THAT proofs.yaml LACKS"
+    return "proved"
+
+
+def check(
+    proofs: list[Proof], design: Design, mutants: bool, jobs: int, console: Console
+) -> list[Checked]:
+    """Run proofs, covers and mutants, ``jobs`` at a time; return a line a property.
+
+    Raises:
+        ScriptError, PatchError: before anything runs, when one cannot be run.
+    """
+    check_assumptions(design)
+    scripts: dict[tuple[str, ...], tuple[Script, float]] = {}
+    # The long ones are proofs; covers and mutants fill the gaps.
+    for task in (Task.PROVE, Task.COVER):
+        for proof in proofs:
+            script = write_script(proof, task, design)
+            scripts[task.value, proof.name] = script, proof.limit
+    for proof in proofs if mutants else ():
+        for claim in proof.properties:
+            script = write_script(proof, Task.SEARCH, design, claim)
+            scripts[Task.SEARCH.value, proof.name, claim.name] = script, proof.limit
+    results = run_all(scripts, jobs, console)
     return [
-        Row(
+        Checked(
             proof,
-            each,
-            proved[proof.name].result(),
-            broken[proof.name, each.name].result() if mutants else None,
+            claim,
+            results[Task.PROVE.value, proof.name],
+            results[Task.COVER.value, proof.name],
+            results.get((Task.SEARCH.value, proof.name, claim.name)),
         )
         for proof in proofs
-        for each in proof.properties
+        for claim in proof.properties
     ]
 
 
-def searching(proof: Proof, claim: Property) -> Proof:
-    """Return the proof with the task that looks for this property's counterexample."""
-    return replace(proof, search=claim.search or proof.search)
+def run_all(
+    scripts: dict[tuple[str, ...], tuple[Script, float]], jobs: int, console: Console
+) -> dict[tuple[str, ...], SbyResult]:
+    """Run scripts, each with its limit in seconds; Ctrl-C ends all of them at once."""
+    pool = ThreadPoolExecutor(jobs)
+    waiting: dict[tuple[str, ...], Future[SbyResult]] = {}
+    try:
+        with console.status("") as status:
+            for key, (script, limit) in scripts.items():
+                waiting[key] = pool.submit(run_sby, script, limit)
+            while not all(future.done() for future in waiting.values()):
+                done = sum(future.done() for future in waiting.values())
+                status.update(f"{done} of {len(waiting)} runs of sby")
+                time.sleep(0.1)
+        return {key: future.result() for key, future in waiting.items()}
+    except KeyboardInterrupt:
+        # A second Ctrl-C must not cut the cleaning up short.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        raise
+    finally:
+        if not all(future.done() for future in waiting.values()):
+            pool.shutdown(wait=False, cancel_futures=True)
+            process.stop()
+        pool.shutdown()
 
 
-def report(rows: list[Row]) -> str:
-    """Return the table."""
+def properties_table(rows: list[Checked]) -> str:
+    """Return the table of properties."""
     head = ["property", "says", "module", "engine", "bound", "time", "verdict", "on its mutant"]
     cells = [
         [
@@ -116,67 +176,99 @@ def report(rows: list[Row]) -> str:
     return format_table([head, *cells], "<<<<<><<")
 
 
-def chosen(names: str) -> list[Proof]:
-    """Return the proofs of the given modules (blank-separated), all of them for none.
+def assumptions_table(proofs: list[Proof]) -> str:
+    """Return the table of everything that these proofs take for granted."""
+    rows = [["assumption", "says", "in the proofs of"]]
+    for name, says in catalogue().assumptions.items():
+        users = [proof.name for proof in proofs if name in proof.assumes]
+        if users:
+            rows.append([name, says, ", ".join(users)])
+    return format_table(rows, "<<<")
+
+
+def chosen(names: str | None) -> list[Proof]:
+    """Return the proofs of the given modules (blank-separated), all of them for None.
 
     Raises:
-        UsageError: there is no such module.
+        UsageError: there is no such module, or none is given.
     """
-    known = {proof.module.removeprefix("ga2_") for proof in PROOFS}
+    proofs = list(catalogue().proofs)
+    if names is None:
+        return proofs
+    known = {proof.module.removeprefix("ga2_") for proof in proofs}
     wanted = {name.removeprefix("ga2_") for name in names.split()}
-    if wanted - known:
+    if not wanted or wanted - known:
         raise UsageError(f"MODULES={names}: choose among {' '.join(sorted(known))}")
-    return [p for p in PROOFS if not wanted or p.module.removeprefix("ga2_") in wanted]
+    return [proof for proof in proofs if proof.module.removeprefix("ga2_") in wanted]
 
 
 def main() -> int:
-    """Prove, refute the mutants, print the table; return 0 only if all is as it should be."""
+    """Prove, refute the mutants, print the tables; return 0 only if all is as it should be."""
     parser = Parser(prog="formal", description=__doc__)
-    parser.add_argument("--modules", default="", help="only these modules, e.g. 'divider load'")
-    parser.add_argument("--jobs", type=int, default=2, help="runs at a time")
+    parser.add_argument("--modules", help="only these modules, e.g. 'divider load'")
+    parser.add_argument("--rtl", type=design_option, help="folder of the design, with ga2.f")
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument(
         "--mutants", action=argparse.BooleanOptionalAction, default=True, help="try the mutants"
     )
     args = parser.parse_args()
+    check_int("jobs", args.jobs, 1)
+    design: Design = args.rtl or own_design()
+    proofs = chosen(args.modules)
     console = Console(highlight=False)
     begin = time.monotonic()
     try:
-        rows = check(chosen(args.modules), args.mutants, args.jobs, console)
+        rows = check(proofs, design, args.mutants, args.jobs, console)
     except PatchError as error:
-        raise UsageError(f"{error}: adapt sim/formal/proofs.py to the RTL") from None
-    print(report(rows))
+        raise UsageError(f"{error}: adapt hw/formal/proofs.yaml to the RTL") from None
+    except ScriptError as error:
+        raise UsageError(str(error)) from None
+    print(properties_table(rows), assumptions_table(proofs), sep="\n\n", end="\n\n")
     for row in rows:
         if not row.passed:
-            outcome = row.proved if not row.holds or row.mutant is None else row.mutant
-            console.print(f"[bold red]FAIL[/] {row.proof.module}: {row.claim.name}")
-            console.print(escape("\n".join(outcome.log.splitlines()[-12:])), soft_wrap=True)
+            what = row.verdict if row.verdict != "proved" else row.mutant_verdict
+            console.print(
+                f"[bold red]FAIL[/] {row.proof.module}: {row.claim.name}: {escape(what)}; again: "
+                f"make formal MODULES={row.proof.module.removeprefix('ga2_')}"
+                f"{'' if design.is_own else f' RTL={design.path}'}",
+                soft_wrap=True,
+            )
+            console.print(escape("\n".join(row.log.splitlines()[-12:])), soft_wrap=True)
     passed = bool(rows) and all(row.passed for row in rows)
-    write_json(RESULTS / "formal.json", {"passed": passed, "properties": [*map(_figures, rows)]})
-    write_junit(RESULTS / "formal.xml", [("formal", [*map(_case, rows)])])
+    results = design.output("results") / "formal"
+    write_json(results.with_suffix(".json"), _figures(rows, passed, design))
+    write_junit(results.with_suffix(".xml"), [("formal", [*map(_case, rows)])])
+    covers = sum(len(proof.covers) for proof in proofs)
     console.print(
-        f"{'[bold green]PASS[/]' if passed else '[bold red]FAIL[/]'}  {len(rows)} properties, "
-        f"{time.monotonic() - begin:.1f} s; times of known verdicts are those of the run that found"
-        f" them ({shown(FOLDER)}); {shown(RESULTS / 'formal')}.json and .xml",
+        f"{'[bold green]PASS[/]' if passed else '[bold red]FAIL[/]'}  {len(rows)} properties and "
+        f"{covers} covers of {design}, {time.monotonic() - begin:.1f} s; times of known verdicts "
+        f"are those of the run that found them ({shown(FOLDER)}); {shown(results)}.json and .xml",
         soft_wrap=True,
     )
     return 0 if passed else 1
 
 
-def _figures(row: Row) -> dict[str, object]:
-    return {
-        "property": row.claim.name,
-        "module": row.proof.module,
-        "engine": row.proved.engine,
-        "bound": row.proved.bound,
-        "seconds": row.proved.seconds,
-        "verdict": row.verdict,
-        "mutant": row.mutant_verdict,
-    }
+def _figures(rows: list[Checked], passed: bool, design: Design) -> dict[str, Any]:
+    properties = [
+        {
+            "property": row.claim.name,
+            "module": row.proof.module,
+            "engine": row.proved.engine,
+            "bound": row.proved.bound,
+            "seconds": row.proved.seconds,
+            "verdict": row.verdict,
+            "mutant": row.mutant_verdict,
+            "assumes": list(row.proved.assumed),
+            "covers": list(row.covers.covered),
+        }
+        for row in rows
+    ]
+    return {"passed": passed, "design": design.to_json(), "properties": properties}
 
 
-def _case(row: Row) -> Verdict:
+def _case(row: Checked) -> Verdict:
     detail = f"{row.verdict}; on its mutant: {row.mutant_verdict}"
-    return Verdict(f"{row.proof.module}.{row.claim.name}", row.passed, detail, row.proved.seconds)
+    return Verdict(f"{row.proof.name}.{row.claim.name}", row.passed, detail, row.proved.seconds)
 
 
 if __name__ == "__main__":

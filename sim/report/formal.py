@@ -13,6 +13,7 @@ LEAD = (
     "of its module, where it must fail: a property that cannot fail proves nothing."
 )
 PROVED, NOTICED = "proved", "fails"
+OPEN = ("UNKNOWN", "TIMEOUT", "ERROR")  # neither proved nor refuted
 
 
 def section(sources: Sources) -> Section:
@@ -22,7 +23,7 @@ def section(sources: Sources) -> Section:
         return missing(ID, TITLE, LEAD, "No proof was run yet.", "make formal")
     rows = data["properties"]
     proved = [row for row in rows if row["verdict"] == PROVED]
-    refuted = [row for row in rows if row["verdict"] == "FAIL"]
+    refuted = [row for row in rows if row["verdict"] not in (PROVED, *OPEN)]
     blind = [row for row in proved if not row["mutant"].startswith(NOTICED)]
     state: State = "bad" if refuted else "good" if data["passed"] else "warn"
     if refuted:
@@ -43,7 +44,7 @@ def properties_table(rows: list[dict[str, Any]]) -> Table:
     """Return one row a property, those that are not proved first."""
     lines = []
     for row in sorted(rows, key=lambda row: row["verdict"] == PROVED):
-        verdict = {PROVED: "good", "FAIL": "bad"}.get(row["verdict"], "warn")
+        verdict = {PROVED: "good", **dict.fromkeys(OPEN, "warn")}.get(row["verdict"], "bad")
         noticed = row["mutant"].startswith(NOTICED)
         lines.append(
             (

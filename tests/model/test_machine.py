@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -168,12 +169,28 @@ def test_reading_past_the_program_halts() -> None:
     assert result.counters.total == 65535 * 6 + 2
 
 
+def mixed(x: int) -> int:
+    x = (x ^ x >> 16) * 0x85EBCA6B % (1 << 32)
+    x = (x ^ x >> 13) * 0xC2B2AE35 % (1 << 32)
+    return x ^ x >> 16
+
+
+def test_signature_sees_every_pair_of_sign_bits() -> None:
+    machine = Machine()
+    data = np.arange(8, dtype=np.uint32)
+    right = machine.run(words_of(isa.ld(0, 0, 8)), data).retires[0].signature
+    for one, other in combinations(range(8), 2):
+        wrong = data.copy()
+        wrong[[one, other]] ^= np.uint32(1 << 31)
+        assert machine.run(words_of(isa.ld(0, 0, 8)), wrong).retires[0].signature != right
+
+
 def test_signature_depends_on_address_value_and_order() -> None:
     machine = Machine()
     one = machine.run(words_of(isa.ld(0, 0, 2)), [1, 2]).retires[0].signature
     two = machine.run(words_of(isa.ld(1, 0, 2)), [1, 2]).retires[0].signature
     three = machine.run(words_of(isa.ld(0, 0, 2)), [2, 1]).retires[0].signature
-    assert one == ((1 ^ 0) * 1 + (2 ^ 0x9E3779B1) * 3) % (1 << 32)
+    assert one == (mixed(1) + mixed(2 ^ 0x9E3779B1 ^ 0x85EBCA6B)) % (1 << 32)
     assert len({one, two, three}) == 3
     assert machine.run(words_of(isa.st(0, 0, 2))).retires[0].signature == 0
 

@@ -135,8 +135,10 @@ class ScalarGa2:
             self.cycles["n_inst"] += 1
             signature = 0
             for order, (address, data) in enumerate(self.writes):
-                mixed = data ^ (address * 0x9E3779B1 & MASK32)
-                signature = (signature + mixed * (2 * order + 1)) & MASK32
+                x = (data ^ address * 0x9E3779B1 ^ order * 0x85EBCA6B) & MASK32
+                x = (x ^ x >> 16) * 0x85EBCA6B & MASK32
+                x = (x ^ x >> 13) * 0xC2B2AE35 & MASK32
+                signature = (signature + (x ^ x >> 16)) & MASK32
             counts = (len(self.writes), self.ext_writes)
             self.retires.append((pc, i["op"], 0, busy, *counts, signature))
             pc += 1

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
+import signal
+import subprocess
+import sys
+import time
 from dataclasses import replace
+from pathlib import Path
+from uuid import uuid4
 
+import msgspec
+import psutil
 import pytest
 
+from sim.engine.builds import tool_environment
+from sim.engine.design import Design, own_design
 from sim.formal import sby
-from sim.formal.__main__ import Row, report
-from sim.formal.proofs import PROOFS, Mutant, Proof, Property
-from sim.shared.paths import ROOT
+from sim.formal import script as scripts
+from sim.formal.__main__ import Checked, assumptions_table, properties_table
+from sim.formal.proofs import Catalogue, Proof, Property, catalogue
+from sim.formal.script import ScriptError, Task, check_assumptions, needed, write_script
+from sim.shared.patch import Patch, PatchError, patch
+from sim.shared.paths import ROOT, RTL
 
-SCRIPTS = ROOT / "hw" / "formal"
-PROPERTIES = [(proof, each) for proof in PROOFS for each in proof.properties]
-
-
-def names(value: object) -> str:
-    return value.name if isinstance(value, Proof | Property) else str(value)
-
-
-def proof_of(module: str, task: str = "prove") -> Proof:
-    return next(p for p in PROOFS if p.module == module and p.task == task)
+PROPERTIES = ROOT / "hw" / "formal"
+PROOFS = {proof.name: proof for proof in catalogue().proofs}
+FAULT = ("ga2_amax.sv", "left_q <= len;", "left_q <= len + 12'd1;")
 
 
 @pytest.fixture(scope="module")
@@ -36,87 +43,238 @@ def no_memory(new_folder, monkeypatch):
     monkeypatch.setattr(sby, "FOLDER", new_folder)
 
 
-@pytest.mark.parametrize(("proof", "each"), PROPERTIES, ids=names)
-def test_every_mutant_applies_to_the_design_as_it_is(proof, each, tmp_path):
-    shutil.copytree(ROOT / "hw" / "rtl", tmp_path / "rtl")
-    shutil.copytree(SCRIPTS, tmp_path / "formal")
-    before = (tmp_path / each.mutant.file).read_text()
-    sby.patched(tmp_path, each.mutant)
-    assert (tmp_path / each.mutant.file).read_text() != before
+@pytest.fixture
+def properties(tmp_path, monkeypatch):
+    """A copy of the properties, which the tool reads instead."""
+    folder = tmp_path / "formal"
+    shutil.copytree(PROPERTIES, folder)
+    monkeypatch.setattr(scripts, "PROPERTIES", folder)
+    return folder
 
 
-@pytest.mark.parametrize("mutant", ["no such text", "assign"])
-def test_a_mutant_that_does_not_apply_once_is_an_error(mutant, tmp_path):
-    shutil.copytree(ROOT / "hw" / "rtl", tmp_path / "rtl")
-    with pytest.raises(sby.PatchError, match="occurs"):
-        sby.patched(tmp_path, Mutant("rtl/ga2.sv", mutant, ""))
+def edit(path: Path, old: str, new: str) -> None:
+    path.write_text(patch(path.read_text(), old, new, path.name))
 
 
-@pytest.mark.parametrize("script", sorted({proof.script for proof in PROOFS}))
-def test_every_script_has_its_tasks_and_files(script):
-    text = (SCRIPTS / f"{script}.sby").read_text()
-    listed = text.split("[files]\n")[1].split()
-    assert all((SCRIPTS / name).exists() for name in listed)
-    tasks = text.split("[tasks]\n")[1].split("\n\n")[0].split()
-    for proof in PROOFS:
-        if proof.script == script:
-            searches = {each.search for each in proof.properties if each.search}
-            assert {proof.task, proof.search, *searches} <= set(tasks)
+def faulty_design(folder: Path) -> Design:
+    """The design with an AMAX that reads a word too many."""
+    shutil.copytree(RTL, folder / "rtl")
+    edit(folder / "rtl" / FAULT[0], *FAULT[1:])
+    return Design.load(folder / "rtl")
 
 
-def test_every_labelled_assertion_is_in_the_table():
-    known = {each.name for _, each in PROPERTIES} | {"cycle_in_range"}
-    for path in [*SCRIPTS.glob("*.svh"), *SCRIPTS.glob("*.sv")]:
+def prove(proof: Proof, design: Design | None = None, claim: Property | None = None) -> Checked:
+    """Run proof and covers, and the mutant if a property is given."""
+    design = design or own_design()
+    runs = [
+        sby.run(write_script(proof, task, design), proof.limit) for task in (Task.PROVE, Task.COVER)
+    ]
+    searched = write_script(proof, Task.SEARCH, design, claim) if claim else None
+    mutant = sby.run(searched, proof.limit) if searched else None
+    return Checked(proof, claim or proof.properties[0], runs[0], runs[1], mutant)
+
+
+@pytest.mark.parametrize("proof", PROOFS.values(), ids=lambda proof: proof.name)
+def test_every_mutant_applies_to_the_design_as_it_is(proof):
+    plain = write_script(proof, Task.SEARCH, own_design())
+    assert f"{proof.module}.sv" in plain.text
+    for claim in proof.properties:
+        mutant = write_script(proof, Task.SEARCH, own_design(), claim)
+        changed = [name for name in plain.files if plain.files[name] != mutant.files[name]]
+        assert changed == [claim.mutant.file]
+
+
+@pytest.mark.parametrize("old", ["no such text", "assign"])
+def test_a_mutant_that_does_not_apply_once_is_an_error(old):
+    claim = Property("any", "any", Patch("ga2.sv", old, ""))
+    with pytest.raises(PatchError, match="occurs"):
+        write_script(PROOFS["chip"], Task.SEARCH, own_design(), claim)
+
+
+def test_a_proof_reads_what_its_module_is_made_of():
+    texts = scripts.readable(own_design())
+    assert set(needed("ga2_amax", texts)) == {"ga2_amax.sv", "ga2_amax.svh", "ga2_formal.svh"}
+    whole = [name for name in needed("ga2", texts) if name.endswith(".sv")]
+    assert whole == [path.name for path in own_design().sources.files]
+    with pytest.raises(ScriptError, match="no file ga2_divider"):
+        needed("ga2_divider", {"ga2.sv": ""})
+
+
+def test_every_label_is_in_the_catalogue():
+    claims = {claim.name for proof in PROOFS.values() for claim in proof.properties}
+    covers = {cover for proof in PROOFS.values() for cover in proof.covers}
+    assumed = set(catalogue().assumptions)
+    for path in scripts.property_files():
+        if path.name == scripts.MACROS:
+            continue
         text = path.read_text()
-        labels = re.findall(r"(\w+) : assert \(", text) + re.findall(r"`GA2_ENSURE\((\w+),", text)
-        if path.name != "ga2_formal.svh":
-            assert set(labels) <= known, path.name
+        found = {
+            kind: set(re.findall(rf"(\w+) : {kind} \(", text))
+            | set(re.findall(rf"`GA2_(?:{macros})\((\w+),", text))
+            for kind, macros in (
+                ("assert", "ENSURE"),
+                ("cover", "COVER"),
+                ("assume", "ASSUME|REQUIRE"),
+            )
+        }
+        assert found["assert"] <= claims | {"cycle_in_range"}, path.name
+        assert found["cover"] <= covers, path.name
+        assert found["assume"] <= assumed | {"divisor_is_zero"}, path.name  # a search's own
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"covers": []}, "at least one property and one cover"),
+        ({"covres": ["x"]}, "covres"),
+        ({"assumes": ["nothing_known"]}, "nothing_known"),
+    ],
+)
+def test_the_catalogue_is_checked(change, said):
+    proof = {**msgspec.to_builtins(PROOFS["amax"]), "assumes": [], **change}
+    with pytest.raises(msgspec.ValidationError, match=said):
+        msgspec.convert({"assumptions": {}, "proofs": [proof]}, Catalogue)
 
 
 @pytest.mark.usefixtures("no_memory")
 @pytest.mark.parametrize(
-    ("module", "task", "bound"),
-    [
-        ("ga2_sequencer", "prove", "unbounded"),
-        ("ga2_requantizer", "product", "all inputs"),
-        ("ga2_amax", "prove", "unbounded"),
-    ],
+    ("name", "bound"),
+    [("sequencer", "unbounded"), ("product", "all inputs"), ("amax", "unbounded")],
 )
-def test_a_property_is_proved_and_fails_on_its_mutant(module, task, bound):
-    proof = proof_of(module, task)
-    proved = sby.run(proof)
-    assert (proved.status, proved.bound) == ("PASS", bound), proved.log
-    each = proof.properties[0]
-    row = Row(proof, each, proved, sby.run(proof, each.mutant))
-    assert row.passed, row.mutant.log
-    assert each.name in report([row])
+def test_a_property_is_proved_and_fails_on_its_mutant(name, bound):
+    proof = PROOFS[name]
+    row = prove(proof, claim=proof.properties[0])
+    assert (row.proved.status, row.proved.bound) == ("PASS", bound), row.proved.log
+    assert row.passed, row.log
+    assert row.claim.name in properties_table([row])
+    assert all(name in assumptions_table([proof]) for name in proof.assumes)
 
 
 @pytest.mark.usefixtures("no_memory")
 def test_what_is_not_asserted_is_not_proved():
-    proof = proof_of("ga2_sequencer")
-    missing = replace(proof.properties[0], name="nowhere_asserted")
-    row = Row(proof, missing, sby.run(proof), None)
-    assert not row.passed
-    assert row.verdict == "NOT ASSERTED"
+    row = prove(PROOFS["sequencer"])
+    missing = msgspec.structs.replace(row.claim, name="nowhere_asserted")
+    assert row.passed
+    assert replace(row, claim=missing).verdict == "NOT ASSERTED"
 
 
 @pytest.mark.usefixtures("no_memory")
 def test_a_mutant_without_effect_is_not_noticed():
-    proof = proof_of("ga2_sequencer")
-    harmless = Mutant("rtl/ga2_sequencer.sv", "assign running =", "assign  running =")
-    row = Row(proof, proof.properties[0], sby.run(proof), sby.run(proof, harmless))
-    assert row.holds
+    harmless = Patch("ga2_sequencer.sv", "assign running =", "assign  running =")
+    proof = PROOFS["sequencer"]
+    row = prove(proof, claim=msgspec.structs.replace(proof.properties[0], mutant=harmless))
+    assert row.verdict == "proved"
     assert not row.noticed
     assert "NOT NOTICED" in row.mutant_verdict
 
 
+@pytest.mark.parametrize(
+    ("file", "place", "text", "said"),
+    [
+        ("ga2_amax.svh", "assert (ren_q ==", "assume (0);", "amax.svh:37: 'assume' outside"),
+        ("ga2_amax.svh", "assert (ren_q ==", "x : assume (!start);", "'assume' outside"),
+        ("ga2_amax.svh", "assert (ren_q ==", "restrict (!start);", "'restrict' outside"),
+        ("ga2_amax.svh", "assert (ren_q ==", "`GA2_ASSUME(x, !start)", "among helpers"),
+        ("ga2.svh", "assert (f_mm_dma ==", "`GA2_REQUIRE(x, !start)", "among helpers"),
+        ("ga2_load.svh", "`GA2_ENSURE(busy_time,", "assume (0);", "'assume' outside"),
+        ("ga2_lemmas.sv", "lowest : cover", "assume (0);", "lemmas.sv:"),
+    ],
+)
+def test_nothing_assumes_but_through_the_macros(file, place, text, said, properties):
+    check_assumptions(own_design())
+    edit(properties / file, place, f"{text} {place}")
+    with pytest.raises(ScriptError, match=re.escape(said)):
+        check_assumptions(own_design())
+
+
+@pytest.mark.usefixtures("no_memory")
+def test_an_assumption_that_is_not_declared_proves_nothing(properties, tmp_path):
+    """The kind that the texts do not show: the model has it."""
+    design = faulty_design(tmp_path)
+    place = "`GA2_ENSURE(busy_time,"
+    edit(properties / "ga2_amax.svh", place, f"`GA2_ASSUME(never_works, !start) {place}")
+    row = prove(PROOFS["amax"], design)
+    assert row.proved.status == "PASS"
+    assert row.verdict == "ASSUMES never_works, NOT DECLARED"
+    edit(properties / "ga2_amax.svh", "`GA2_ASSUME(never_works, !start)", "assume (!start);")
+    row = prove(PROOFS["amax"], design)
+    assert re.fullmatch(r"ASSUMES ga2_amax\.svh:\d+, NOT DECLARED", row.verdict)
+
+
+@pytest.mark.usefixtures("no_memory")
+@pytest.mark.parametrize("condition", ["0", "!start"])
+def test_a_proof_whose_covers_are_out_of_reach_is_vacuous(condition, properties, tmp_path):
+    design = faulty_design(tmp_path)
+    plain = sby.run(write_script(PROOFS["amax"], Task.PROVE, design), 900)
+    assert plain.status == "UNKNOWN"  # induction finds no proof
+    head = "`GA2_REQUIRE(start_is_legal, "
+    legal = "!start || (f_cycle == '0 && len != '0)"
+    edit(properties / "ga2_amax.svh", f"{head}{legal})", f"{head}{condition})")
+    row = prove(PROOFS["amax"], design)
+    assert row.proved.status == "PASS"
+    assert row.verdict.startswith("VACUOUS: again, one_word, reset_at_work, several_words")
+    assert not row.passed
+
+
 @pytest.mark.usefixtures("no_memory")
 def test_a_verdict_is_kept_until_the_design_changes(monkeypatch):
-    proof = proof_of("ga2_requantizer", "product")
-    first = sby.run(proof)
+    proof = PROOFS["product"]
+    script = write_script(proof, Task.PROVE, own_design())
+    first = sby.run(script, proof.limit)
     monkeypatch.setattr(sby, "_sby", lambda *_: pytest.fail("was run again"))
-    assert sby.run(proof) == first
-    assert sby.fingerprint(proof, "product", None) != sby.fingerprint(
-        proof, "product", proof.properties[0].mutant
+    assert sby.run(script, proof.limit) == first
+    mutant = write_script(proof, Task.SEARCH, own_design(), proof.properties[0])
+    assert sby.fingerprint(script) != sby.fingerprint(mutant)
+
+
+def command(*arguments: object) -> list[str]:
+    return [sys.executable, "-m", "sim.formal", *map(str, arguments)]
+
+
+def test_another_design_is_the_one_that_is_proved(tmp_path):
+    design = faulty_design(tmp_path)
+    done = subprocess.run(
+        command("--modules", "amax", "--no-mutants", "--rtl", design.path),
+        cwd=ROOT,
+        env=tool_environment(),
+        capture_output=True,
+        text=True,
     )
+    assert done.returncode == 1, done.stderr
+    assert f"again: make formal MODULES=amax RTL={design.path}" in done.stdout
+    results = design.output("results")
+    figures = json.loads((results / "formal.json").read_text())
+    assert not figures["passed"]
+    assert figures["design"]["hash"] == design.hash
+    assert figures["properties"][0]["verdict"] == "UNKNOWN"
+    assert 'failures="' in (results / "formal.xml").read_text()
+    shutil.rmtree(results.parent)
+
+
+def test_ctrl_c_ends_everything_at_once(tmp_path):
+    shutil.copytree(RTL, tmp_path / "rtl")
+    with open(tmp_path / "rtl" / "ga2_divider.sv", "a") as file:
+        file.write(f"// {uuid4()}\n")  # unknown so far
+    running = subprocess.Popen(
+        command("--modules", "divider", "--rtl", tmp_path / "rtl"),
+        cwd=ROOT,
+        env=tool_environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    own = psutil.Process(running.pid)
+    children: list[psutil.Process] = []
+    until = time.monotonic() + 60
+    while len(children) < 2 and time.monotonic() < until:
+        children = own.children(recursive=True)
+        time.sleep(0.05)
+    assert len(children) >= 2
+    begin = time.monotonic()
+    running.send_signal(signal.SIGINT)
+    _, errors = running.communicate(timeout=60)
+    assert time.monotonic() - begin < 5
+    assert running.returncode == 130
+    assert errors.split() == ["formal:", "interrupted"]
+    _, alive = psutil.wait_procs(children, timeout=5)
+    assert not alive

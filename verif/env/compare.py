@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from model.chip.assembler import disassemble
 from model.chip.image import Words
+from model.chip.operations import plan_word
 from verif.agents.control.observation import RETIRE_FIELDS, Observation
 from verif.env.predictor import Prediction
 from verif.env.protocol import PROTOCOL_ERRORS, UNKNOWN_BITS, codes_of
@@ -83,7 +84,8 @@ def compare_fault(prediction: Prediction, seen: Observation) -> Found:
         return 3, []
     names = ("fault", "fault_code", "fault_pc")
     texts = [", ".join(map("{}={}".format, names, values)) for values in (want, got)]
-    pc = seen.fault_pc if seen.fault else expected.fault_pc
+    # Where the program should have faulted, not what a wrong output says.
+    pc = expected.fault_pc if expected.fault else seen.fault_pc
     return 3, [
         Mismatch(
             "x" if None in got else "fault",
@@ -120,6 +122,41 @@ def compare_memory(prediction: Prediction, seen: Observation) -> Found:
             )
         )
     return want.size, found
+
+
+def compare_scratchpad(prediction: Prediction, seen: Observation) -> Found:
+    """The whole scratchpad, word for word."""
+    if seen.spad is None:
+        return 0, []
+    want, got = prediction.spad_after, seen.spad
+    found = [Mismatch("x", f"spad[{i}] has unknown bits") for i in seen.spad_unknown[:SHOWN]]
+    if np.array_equal(want, got):
+        return want.size, found
+    wrong = np.flatnonzero(want != got)
+    for i in wrong[:SHOWN]:
+        pc = last_scratchpad_writer(prediction, int(i))
+        text = f"spad[{i}]: expected {describe_word(want[i])}, got {describe_word(got[i])}"
+        found.append(
+            Mismatch(
+                "scratchpad",
+                text + (f" ({wrong.size} words differ)" if i == wrong[0] else ""),
+                pc,
+                "" if pc is None else instruction_at(prediction, pc),
+                f"0x{want[i]:08x}",
+                f"0x{got[i]:08x}",
+            )
+        )
+    return want.size, found
+
+
+def last_scratchpad_writer(prediction: Prediction, address: int) -> int | None:
+    """Address of the last instruction that should have written the scratchpad word, if any."""
+    for retire in reversed(prediction.expected.retires):
+        plan = plan_word(prediction.item.program[retire.pc])
+        written = range(plan.instr.a, plan.instr.a + retire.spad_writes)
+        if address in (written if plan.matrix is None else plan.matrix.c):
+            return retire.pc
+    return None
 
 
 def describe_word(word: np.uint32) -> str:
@@ -245,6 +282,7 @@ CHECKS: tuple[Callable[[Prediction, Observation], Found], ...] = (
     compare_counters,
     compare_fault,
     compare_memory,
+    compare_scratchpad,
     compare_writes,
     compare_replay,
     compare_retires,

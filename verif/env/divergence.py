@@ -12,7 +12,7 @@ from verif.env.predictor import Prediction
 from verif.items.result import Mismatch
 
 # Retire records and the write log say which instruction; other mismatches are its consequences.
-DECISIVE = ("retire", "traffic", "fault", "memory")
+DECISIVE = ("retire", "traffic", "fault", "scratchpad", "memory")
 
 
 def first_divergence(prediction: Prediction, mismatches: Sequence[Mismatch]) -> str:

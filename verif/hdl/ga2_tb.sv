@@ -8,6 +8,7 @@ module ga2_tb;
 
   localparam int Period = 2;  // clock period in time units
   localparam int HeaderWords = 8;
+  localparam int SpadWords = 4096;
 `ifdef GA2_NETLIST
   localparam bit Probed = 1'b0;  // a netlist has none of the names the probe looks at
 `else
@@ -122,7 +123,7 @@ module ga2_tb;
 
   // ---- bulk load and dump ------------------------------------------------------------------
   // Files are in the working directory, which each simulation has for itself: load.bin in,
-  // memory.bin or memory.hex, writes.bin and retires.bin out.
+  // memory and scratchpad (.bin or .hex), writes.bin and retires.bin out.
   integer      writes_fd, retires_fd, load_fd, dump_fd, got, word;
 
   initial begin
@@ -174,8 +175,26 @@ module ga2_tb;
     end
     for (; word < {15'd0, depth}; word = word + 1) $fwrite(dump_fd, "%u", u_ext.mem[word]);
     $fclose(dump_fd);
+`ifndef GA2_NETLIST
+    dump_fd = $fopen("scratchpad.bin", "wb");
+    for (word = 0; word < SpadWords; word = word + 16) begin
+      $fwrite(dump_fd, "%u", {
+          dut.u_scratchpad.mem[word + 15], dut.u_scratchpad.mem[word + 14],
+          dut.u_scratchpad.mem[word + 13], dut.u_scratchpad.mem[word + 12],
+          dut.u_scratchpad.mem[word + 11], dut.u_scratchpad.mem[word + 10],
+          dut.u_scratchpad.mem[word + 9], dut.u_scratchpad.mem[word + 8],
+          dut.u_scratchpad.mem[word + 7], dut.u_scratchpad.mem[word + 6],
+          dut.u_scratchpad.mem[word + 5], dut.u_scratchpad.mem[word + 4],
+          dut.u_scratchpad.mem[word + 3], dut.u_scratchpad.mem[word + 2],
+          dut.u_scratchpad.mem[word + 1], dut.u_scratchpad.mem[word]});
+    end
+    $fclose(dump_fd);
+`endif
 `else
     $writememh("memory.hex", u_ext.mem, 0, depth - 1);
+`ifndef GA2_NETLIST
+    $writememh("scratchpad.hex", dut.u_scratchpad.mem);
+`endif
 `endif
   end
 

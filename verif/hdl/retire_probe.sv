@@ -28,7 +28,7 @@ module retire_probe #(
 
   time         issued_at;
   logic [31:0] ext_writes, signature, busy;
-  logic [31:0] weight;  // of the next scratchpad write: 2 * index + 1
+  logic [31:0] spad_writes;
 
   initial begin
     executing    = 1'b0;
@@ -40,19 +40,28 @@ module retire_probe #(
   // Counts restart at retirement, not at issue: a write outside an instruction's busy time is then
   // charged to the next instruction and shows.
   task automatic clear;
-    weight     = 32'd1;
+    spad_writes = '0;
     ext_writes  = '0;
     signature   = '0;
   endtask
+
+  function automatic logic [31:0] mix(input logic [31:0] word);
+    logic [31:0] x;
+    x = word ^ (word >> 16);
+    x = x * 32'h85EB_CA6B;
+    x = x ^ (x >> 13);
+    x = x * 32'hC2B2_AE35;
+    return x ^ (x >> 16);
+  endfunction
 
   // Most cycles have nothing to record; an event-driven simulator pays for every look.
   wire [5:0] attention = {rst, start, wr_valid, issue, issue_fault, retire};
 
   always @(posedge clk) begin
     if (spad_we === 1'b1) begin
-      signature = signature
-          + (spad_wdata ^ ({20'd0, spad_waddr} * 32'h9E37_79B1)) * weight;
-      weight = weight + 32'd2;
+      signature = signature + mix(
+          spad_wdata ^ {20'd0, spad_waddr} * 32'h9E37_79B1 ^ spad_writes * 32'h85EB_CA6B);
+      spad_writes = spad_writes + 32'd1;
     end
     if (attention == '0) begin
     end else if (rst || start) begin
@@ -68,7 +77,7 @@ module retire_probe #(
       if (retire === 1'b1 || issue_fault === 1'b1) begin
         busy = 32'(($time - issued_at) / 64'(Period));
         if (fd != 0) begin
-          $fwrite(fd, "%u", {signature, ext_writes, weight >> 1, busy,
+          $fwrite(fd, "%u", {signature, ext_writes, spad_writes, busy,
                              23'd0, issue_fault, 4'd0, op, 16'd0, pc});
         end
         clear;

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
+# From what says most about a failure to what says least.
 MismatchKind = Literal[
-    "memory", "counter", "fault", "traffic", "retire", "protocol", "hang", "x", "testbench"
-]
+    "testbench", "x", "hang", "fault", "retire", "protocol", "traffic", "scratchpad", "memory",
+    "counter",
+]  # fmt: skip
+MISMATCH_KINDS: tuple[MismatchKind, ...] = get_args(MismatchKind)
 
 
 @dataclass

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import re
 
-from verif.items.result import ProgramResult
+from verif.items.result import MISMATCH_KINDS, ProgramResult
 
-# What kind of failure it is: the first of these among a program's mismatches.
-KINDS = (
-    *("testbench", "x", "hang", "fault", "retire", "protocol", "traffic", "memory", "counter"),
-)
 _OPERATION = re.compile(r"pc \d+ `(?:\.word \w+ ; )?(\w+)")
 
 FailureClass = tuple[str, str]
-"""Kind of mismatch, and the operation that went wrong first (empty if none is known)."""
+"""Its first kind of mismatch, by MISMATCH_KINDS; the operation that went wrong first, if known."""
 
 
 def failure_class(result: ProgramResult) -> FailureClass | None:
@@ -22,4 +18,4 @@ def failure_class(result: ProgramResult) -> FailureClass | None:
     if not kinds:
         return None
     operation = _OPERATION.match(result.first_divergence)
-    return next(kind for kind in KINDS if kind in kinds), operation[1] if operation else ""
+    return next(kind for kind in MISMATCH_KINDS if kind in kinds), operation[1] if operation else ""

@@ -19,6 +19,7 @@ from cocotb.triggers import FallingEdge
 from model.chip.image import Words
 from model.chip.isa import EXT_WORDS, SPAD_WORDS, FaultCode, Instruction, Op, check_fault, encode
 from model.chip.machine import Machine
+from model.chip.signature import keys_of, signatures
 from model.chip.timing import DEFAULT_LATENCY, busy_cycles
 
 QUIET_CYCLES = 2  # FETCH and ISSUE separate two instructions on the chip
@@ -194,11 +195,11 @@ class UnitBench:
 
 
 def signature(writes: Sequence[tuple[int, int]]) -> int:
-    """Signature of scratchpad writes, as the retire probe computes it (docs/testbench.md)."""
-    total = 0
-    for i, (address, data) in enumerate(writes):
-        total += (data ^ (address * 0x9E3779B1 & 0xFFFFFFFF)) * (2 * i + 1)
-    return total & 0xFFFFFFFF
+    """Signature of scratchpad writes (address, data)."""
+    if not writes:
+        return 0
+    addresses, data = np.array(writes, dtype=np.int64).T
+    return signatures([keys_of(addresses, data.astype(np.uint32))])[0]
 
 
 def describe(instr: Instruction) -> str:

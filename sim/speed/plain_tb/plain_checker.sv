@@ -62,9 +62,18 @@ module plain_checker (
   logic [31:0] spad_writes_now, ext_writes_now;
   logic ending;
 
+  function automatic logic [31:0] mix(input logic [31:0] word);
+    logic [31:0] x;
+    x = word ^ (word >> 16);
+    x = x * 32'h85EB_CA6B;
+    x = x ^ (x >> 13);
+    x = x * 32'hC2B2_AE35;
+    return x ^ (x >> 16);
+  endfunction
+
   // Writes of the retiring cycle belong to the retiring instruction.
-  assign signature_now = signature + (spad_we
-      ? (spad_wdata ^ ({20'd0, spad_waddr} * 32'h9E37_79B1)) * (2 * spad_writes + 1) : 32'd0);
+  assign signature_now = signature + (spad_we ? mix(
+      spad_wdata ^ {20'd0, spad_waddr} * 32'h9E37_79B1 ^ spad_writes * 32'h85EB_CA6B) : 32'd0);
   assign spad_writes_now = spad_writes + 32'(spad_we);
   assign ext_writes_now = ext_writes + 32'(wr_valid);
   assign total = counters[159:128];

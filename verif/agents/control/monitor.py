@@ -53,7 +53,8 @@ class ControlMonitor(uvm_monitor):
         dut, folder = self.dut, self.config.folder
         counters = [self.sample(getattr(dut, name)) for name in COUNTERS]
         known = [value for value in counters if value is not None]
-        memory, unknown = read_memory(folder)
+        memory, unknown = read_memory(folder, "memory")
+        spad, spad_unknown = read_memory(folder, "scratchpad") if self.probed else (None, [])
         return Observation(
             hung=bool(dut.hang.value),
             counters=Counters(*known) if len(known) == len(counters) else None,
@@ -62,6 +63,8 @@ class ControlMonitor(uvm_monitor):
             fault_pc=self.sample(dut.fault_pc),
             memory=memory,
             unknown=unknown,
+            spad=spad,
+            spad_unknown=spad_unknown,
             writes=read_writes(folder),
             retires=read_retires(folder) if self.probed else None,
             protocol=self.protocol(),

@@ -40,6 +40,8 @@ class Observation:
         fault, fault_code, fault_pc: the fault outputs; None when unknown.
         memory: external memory as far as it is there, uint32 (depth,), unknown bits as 0.
         unknown: words of it with unknown bits, indices.
+        spad, spad_unknown: the same of the scratchpad, uint32 (4096,); None when the design is a
+            netlist.
         writes: external writes in order, uint32 (n, 2): address, data.
         retires: retire records, int64 (n, 7) in the order of ``RETIRE_FIELDS``; None when the
             design is a netlist without probe.
@@ -53,21 +55,23 @@ class Observation:
     fault_pc: int | None
     memory: Words
     unknown: list[int]
+    spad: Words | None
+    spad_unknown: list[int]
     writes: Words
     retires: npt.NDArray[np.int64] | None
     protocol: ProtocolErrors
 
 
-def read_memory(folder: Path) -> tuple[Words, list[int]]:
-    """Read the dump: ``memory.bin`` (Verilator) or ``memory.hex`` (Icarus).
+def read_memory(folder: Path, name: str) -> tuple[Words, list[int]]:
+    """Read a dump: ``<name>.bin`` (Verilator) or ``<name>.hex`` (Icarus).
 
     Returns:
         The words, uint32 (depth,), and the indices of those with unknown bits.
     """
-    binary = os.path.join(folder, "memory.bin")
+    binary = os.path.join(folder, f"{name}.bin")
     if os.path.exists(binary):
         return np.fromfile(binary, dtype="<u4"), []
-    with open(os.path.join(folder, "memory.hex"), encoding="ascii") as file:
+    with open(os.path.join(folder, f"{name}.hex"), encoding="ascii") as file:
         text = file.read()
     text = COMMENT.sub("", text)  # Icarus puts the address in front of every 16 words
     unknown: list[int] = []

@@ -135,9 +135,9 @@ formal: setup-python ## prove the RTL's properties, and refute each on a mutant:
 	@$(PY) -m sim.formal $(call opt,MODULES,--modules) $(call opt,JOBS,--jobs) $(call opt,RTL,--rtl) \
 	  $(if $(filter 0,$(MUTANTS)),--no-mutants)
 
-gls: setup-all ## synthesize with Yosys, run decode and random programs on the netlists: TARGETS="generic ice40" SIMS="verilator icarus" STEPS=32 N=200 SEED=1
+gls: setup-all ## synthesize with Yosys, run decode and random programs on the netlists: TARGETS="generic ice40" SIMS="verilator icarus" STEPS=32 N=200 SEED=1 RTL=folder
 	@$(PY) -m sim.gates $(call opt,TARGETS,--targets) $(call opt,SIMS,--sims) $(call opt,STEPS,--steps) \
-	  $(call opt,N,--random) $(call opt,SEED,--seed)
+	  $(call opt,N,--random) $(call opt,SEED,--seed) $(call opt,RTL,--rtl)
 
 ##@ Regressions
 .PHONY: regress regress-rerun test-slurm bench-regress

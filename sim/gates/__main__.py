@@ -5,25 +5,29 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from rich.console import Console
 from rich.markup import escape
 
+from model.errors import check_int
+from sim.engine.design import Design, design_option, own_design
 from sim.engine.play import Batch, Simulation, play
 from sim.engine.yosys import YosysError
 from sim.gates.items import decode_items, random_programs
 from sim.gates.netlist import TARGETS, Netlist, block_rams, flip_flops, logic, synthesize
-from sim.shared.cli import Parser, run
+from sim.shared.cli import Parser, integer, run
 from sim.shared.errors import UsageError
 from sim.shared.failures import print_failures
 from sim.shared.files import write_json
-from sim.shared.paths import RESULTS, shown
+from sim.shared.paths import shown
 from sim.shared.results import Verdict, write_junit
 from sim.shared.table import format_table
 from verif.items.job import Job
 from verif.items.program_item import ProgramItem
 
 LARGEST = 8  # units in the table
+SLICE_STEPS, SLICE_PROGRAMS = 1, 6  # in Icarus
 OPTIONS = {
     # Functions of 500 statements, little optimized: a netlist is straight-line code without end,
     # and a C++ compiler's time grows faster than the length of a function.
@@ -33,7 +37,7 @@ OPTIONS = {
 
 
 @dataclass(frozen=True)
-class Run:
+class NetlistRun:
     """One netlist in one simulator."""
 
     netlist: Netlist
@@ -51,14 +55,16 @@ class Run:
         return self.batch.runs[0].seconds
 
 
-def play_netlist(netlist: Netlist, sim: str, items: Sequence[ProgramItem], console: Console) -> Run:
+def play_netlist(
+    netlist: Netlist, sim: str, items: Sequence[ProgramItem], console: Console
+) -> NetlistRun:
     """Compile a netlist, play the items on it."""
     simulation = Simulation(
         Job("items", {}, list(items)),
         sim,
         build={"rtl": netlist.design, "defines": netlist.defines, "options": OPTIONS[sim]},
     )
-    return Run(netlist, sim, play(console, [simulation], title=f"{netlist.target} in {sim}"))
+    return NetlistRun(netlist, sim, play(console, [simulation], title=f"{netlist.target} in {sim}"))
 
 
 def sizes(netlists: Sequence[Netlist]) -> str:
@@ -75,7 +81,7 @@ def sizes(netlists: Sequence[Netlist]) -> str:
     return format_table(rows, "<<>>>")
 
 
-def runs_table(runs: Sequence[Run]) -> str:
+def runs_table(runs: Sequence[NetlistRun]) -> str:
     """Return the table of simulations."""
     rows = [["netlist", "simulator", "programs", "passed", "cycles", "time", "verdict"]]
     for each in runs:
@@ -96,44 +102,53 @@ def runs_table(runs: Sequence[Run]) -> str:
 def main() -> int:
     """Synthesize, simulate, print sizes and verdicts; return 0 only if everything matched."""
     parser = Parser(prog="gls", description=__doc__)
+    parser.add_argument("--rtl", type=design_option, help="folder of the design, with ga2.f")
     parser.add_argument("--targets", default=" ".join(TARGETS), help="netlists, blank-separated")
     parser.add_argument("--sims", default="verilator icarus", help="simulators, blank-separated")
-    parser.add_argument("--steps", type=int, default=32, help="decode steps, window 4, Verilator")
-    parser.add_argument("--random", type=int, default=200, help="random programs in Verilator")
-    parser.add_argument("--icarus-steps", type=int, default=1, help="decode steps in Icarus")
-    parser.add_argument("--icarus-random", type=int, default=6, help="random programs in Icarus")
-    parser.add_argument("--seed", type=int, default=1, help="of the random programs")
+    parser.add_argument(
+        "--steps", type=integer, default=32, help="decode steps; 1 at most in Icarus"
+    )
+    parser.add_argument(
+        "--random", type=integer, default=200, help="random programs; 6 at most in Icarus"
+    )
+    parser.add_argument("--seed", type=integer, default=1, help="of the random programs")
     args = parser.parse_args()
+    design: Design = args.rtl or own_design()
     targets = chosen("TARGETS", args.targets, TARGETS)
     sims = chosen("SIMS", args.sims, tuple(OPTIONS))
     console = Console(highlight=False)
     begin = time.monotonic()
-    amounts = {
-        "verilator": (args.steps, args.random, False),
-        "icarus": (args.icarus_steps, args.icarus_random, True),
-    }
+    check_int("steps", args.steps, 0)
+    check_int("n", args.random, 0)
+    check_int("seed", args.seed, 0)
+    if not args.steps and not args.random:
+        raise UsageError("STEPS=0 and N=0 leave nothing to play")
     netlists = []
     try:
         for target in targets:
             with console.status(f"synthesizing to {target}"):
-                netlists.append(synthesize(target))
+                netlists.append(synthesize(target, design))
     except YosysError as error:
         console.print(f"[bold red]FAIL[/] {escape(str(error))}", soft_wrap=True)
         return 1
     print(sizes(netlists), "\n", sep="")
     runs = []
     for sim in sims:
-        steps, count, slice_only = amounts[sim]
-        items = decode_items(steps) + random_programs(args.seed, count, load_once=slice_only)
+        # Icarus takes a minute for what Verilator does in a second: a slice of it.
+        slow = sim == "icarus"
+        steps = min(args.steps, SLICE_STEPS) if slow else args.steps
+        count = min(args.random, SLICE_PROGRAMS) if slow else args.random
+        items = decode_items(steps) + random_programs(args.seed, count, load_once=slow)
         runs += [play_netlist(netlist, sim, items, console) for netlist in netlists]
     print(runs_table(runs))
     for each in runs:
         print_failures(console, each.batch.results)
     passed = bool(runs) and all(each.batch.passed for each in runs)
-    _write(netlists, runs, passed)
+    results = design.output("results") / "gls"
+    _write(results, design, netlists, runs, passed)
     console.print(
         f"{'[bold green]PASS[/]' if passed else '[bold red]FAIL[/]'}  "
-        f"{time.monotonic() - begin:.1f} s; {shown(RESULTS / 'gls')}.json and .xml",
+        f"{design}, {time.monotonic() - begin:.1f} s; {shown(results)}.json and .xml",
         soft_wrap=True,
     )
     return 0 if passed else 1
@@ -151,9 +166,16 @@ def chosen(name: str, text: str, known: Sequence[str]) -> list[str]:
     return words
 
 
-def _write(netlists: Sequence[Netlist], runs: Sequence[Run], passed: bool) -> None:
+def _write(
+    results: Path,
+    design: Design,
+    netlists: Sequence[Netlist],
+    runs: Sequence[NetlistRun],
+    passed: bool,
+) -> None:
     figures = {
         "passed": passed,
+        "design": design.to_json(),
         "netlists": {
             n.target: {
                 "logic": logic(n.cells),
@@ -176,7 +198,7 @@ def _write(netlists: Sequence[Netlist], runs: Sequence[Run], passed: bool) -> No
             for each in runs
         ],
     }
-    write_json(RESULTS / "gls.json", figures)
+    write_json(results.with_suffix(".json"), figures)
     cases = [
         Verdict(
             f"{each.netlist.target}-{each.sim}",
@@ -186,7 +208,7 @@ def _write(netlists: Sequence[Netlist], runs: Sequence[Run], passed: bool) -> No
         )
         for each in runs
     ]
-    write_junit(RESULTS / "gls.xml", [("gls", cases)])
+    write_junit(results.with_suffix(".xml"), [("gls", cases)])
 
 
 if __name__ == "__main__":

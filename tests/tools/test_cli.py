@@ -125,6 +125,27 @@ def test_verification_front_ends_refuse(
 
 
 @pytest.mark.parametrize(
+    ("module", "arguments", "said"),
+    [
+        ("formal.__main__", ("--modules", ""), "MODULES=: choose among amax divider"),
+        ("formal.__main__", ("--modules", "dividor"), "MODULES=dividor: choose among"),
+        ("formal.__main__", ("--jobs", "0"), "JOBS=0: must be an integer of at least 1"),
+        ("formal.__main__", ("--rtl", "nowhere"), "RTL=nowhere: no such folder"),
+        ("gates.__main__", ("--targets", ""), "TARGETS=: choose among generic ice40"),
+        ("gates.__main__", ("--sims", "vcs"), "SIMS=vcs: choose among verilator icarus"),
+        ("gates.__main__", ("--random", "-1"), "N=-1: must be an integer of at least 0"),
+        ("gates.__main__", ("--steps", "-1"), "STEPS=-1: must be an integer of at least 0"),
+        ("gates.__main__", ("--steps", "0", "--random", "0"), "leave nothing to play"),
+        ("gates.__main__", ("--rtl", "nowhere"), "RTL=nowhere: no such folder"),
+    ],
+)
+def test_proofs_and_gates_refuse(
+    module: str, arguments: tuple[str, ...], said: str, refused: Refused
+) -> None:
+    assert said in refused(module, *arguments)
+
+
+@pytest.mark.parametrize(
     ("arguments", "expected"),
     [
         ((), "PROGRAM is empty"),

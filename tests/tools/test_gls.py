@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,6 +13,8 @@ from model.chip.isa import amax, encode, halt, ld, rq, st, vadd
 from model.chip.machine import Machine
 from sim.engine.builds import build
 from sim.engine.simulator import simulate
+from sim.engine.yosys import YosysError
+from sim.gates import __main__ as gates_front_end
 from sim.gates.__main__ import OPTIONS, chosen
 from sim.gates.items import decode_items, load_program, random_programs, through_loads
 from sim.gates.netlist import (
@@ -21,6 +25,7 @@ from sim.gates.netlist import (
     logic,
     synthesize,
 )
+from sim.shared.paths import RTL
 from verif.items.job import Job
 from verif.items.program_item import ProgramItem
 from verif.stimulus.random_program import random_items
@@ -130,3 +135,18 @@ def test_wrong_gates_are_found(generic, item, tmp_path):
     (tmp_path / "netlist.v").write_text(text.replace("\\$_XOR_ ", "\\$_XNOR_ "))
     wrong = Netlist("generic", tmp_path, generic.cells, generic.units)
     assert not gates(wrong, item).passed
+
+
+def test_the_design_that_is_given_is_the_one_that_is_synthesized(tmp_path, monkeypatch):
+    shutil.copytree(RTL, tmp_path / "rtl")
+    asked = []
+
+    def refuse(target, design):
+        asked.append((target, design.path))
+        raise YosysError("enough")
+
+    monkeypatch.setattr(gates_front_end, "synthesize", refuse)
+    arguments = ["gls", "--targets", "generic", "--rtl", str(tmp_path / "rtl")]
+    monkeypatch.setattr(sys, "argv", arguments)
+    assert gates_front_end.main() == 1
+    assert asked == [("generic", tmp_path / "rtl")]

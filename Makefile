@@ -118,6 +118,10 @@ test: setup-all ## everything that must pass: ruff, mypy, RTL lint, then every t
 lint: setup-all ## only the static checks: ruff, mypy, Verilator and Icarus with all warnings
 	@$(PY) -m sim.lint
 
+.PHONY: operations
+operations: setup-python ## write what follows from model/chip/operation_table.py, and say what an operation still lacks
+	@$(PY) -m sim.operations
+
 .PHONY: mutate mutate-model
 mutate: setup-all ## seeded faults of the RTL against the tests, resuming where it stopped: [SAMPLE=n of each kind, 0 for all] [FRESH=1] [JOBS=n] [VERIFY=n]
 	@$(PY) -m sim.mutate.rtl $(call opt,SAMPLE,--sample) $(call flag,FRESH,--fresh) \

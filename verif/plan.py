@@ -3,13 +3,14 @@
 Tests are named ``directed/<program>``, ``random/<profile>``, ``unit/<module>::<test>`` and
 ``pytest/<file>::<test>``; ``*`` stands for any characters. Coverage points list their bins:
 ``bins`` by name, ``cross`` as the product of axes joined by ``/``, and both together. ``3..7`` in a
-list stands for the numbers 3 to 7. ``except`` takes bins away, each with its reason.
+list stands for the numbers 3 to 7, ``$name`` for the names of ``NAMED_LISTS``, which come from the
+table of operations. ``except`` takes bins away, each with its reason.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
@@ -17,7 +18,62 @@ from typing import Any
 
 import yaml
 
+from model.chip.operation_table import (
+    EXECUTED,
+    MAX_LENGTH,
+    OPERATIONS,
+    UNDEFINED_OPS,
+    VECTORS,
+    Operand,
+)
+
 PLAN_FILE = Path(__file__).with_name("testplan.yaml")
+
+_CLASHING = [row for row in EXECUTED if row.overlap != "free"]
+
+
+def _address_causes() -> Iterable[str]:
+    for row in EXECUTED:
+        for operand in row.regions:
+            external = operand.memory == "ext"
+            if not external:  # no 16-bit base lies beyond the external memory
+                yield f"{row.name}.{operand.name}_base"
+            if operand.size(MAX_LENGTH) > 1:
+                yield f"{row.name}.{'ext' if external else operand.name}_end"
+
+
+def _overlap_causes() -> Iterable[str]:
+    for row in _CLASHING:
+        for operand in row.sources:
+            suffix = f"_{operand.name}" if len(row.sources) > 1 else ""
+            yield from (f"{row.name}{suffix}_above", f"{row.name}{suffix}_below")
+
+
+def _regions(keep: Callable[[Operand], bool]) -> list[str]:
+    return [f"{row.name}.{o.name}" for row in EXECUTED for o in row.regions if keep(o)]
+
+
+NAMED_LISTS: dict[str, list[str]] = {
+    "all": [row.name for row in OPERATIONS.values()],
+    "executed": [row.name for row in EXECUTED],
+    "vectors": [row.name for row in VECTORS],
+    "addressed": [row.name for row in EXECUTED if row.regions],
+    "shaped": [row.name for row in EXECUTED if row.shape],
+    "clashing": [row.name for row in _CLASHING],
+    "one_source": [r.name for r in _CLASHING if r.overlap == "same" and len(r.sources) == 1],
+    "two_sources": [row.name for row in _CLASHING if len(row.sources) == 2],
+    "expanding": [row.name for row in _CLASHING if row.overlap == "never"],
+    "undefined": [str(op) for op in UNDEFINED_OPS],
+    "spad_operands": _regions(lambda operand: operand.memory == "spad"),
+    "int8_operands": _regions(lambda operand: operand.reads == "int8"),
+    "length_causes": [f"{row.name}_{why}" for row in VECTORS for why in ("zero", "above")],
+    "shape_causes": [
+        f"{o.name}_{why}" for row in EXECUTED for o in row.shape for why in ("zero", "above")
+    ],
+    "address_causes": list(_address_causes()),
+    "overlap_causes": list(_overlap_causes()),
+}
+"""Names that follow from the table of operations, in its order."""
 
 _RANGE = re.compile(r"(-?\d+)\.\.(-?\d+)")
 
@@ -128,7 +184,11 @@ def _expand(entries: Iterable[Any]) -> list[str]:
     for entry in entries:
         text = str(entry)
         match = _RANGE.fullmatch(text)
-        if match:
+        if text.startswith("$"):
+            if text[1:] not in NAMED_LISTS:
+                raise PlanError(f"{text} is none of: {', '.join(f'${n}' for n in NAMED_LISTS)}")
+            names += NAMED_LISTS[text[1:]]
+        elif match:
             names += [str(number) for number in range(int(match[1]), int(match[2]) + 1)]
         else:
             names.append(text)

@@ -44,6 +44,7 @@ module ga2 (
   // verilator lint_on UNUSEDSIGNAL
   wire ld_done, st_done, mm_done, rq_done, sm_done, vadd_done, amax_done, unpack_done;
 
+  // Written by make operations.
   wire [3:0] op = instr[ga2_pkg::FieldOp+:4];
   wire [15:0] a = instr[ga2_pkg::FieldA+:16];
   wire [15:0] b = instr[ga2_pkg::FieldB+:16];
@@ -65,6 +66,7 @@ module ga2 (
   wire is_unpack = op == ga2_pkg::OpUnpack;
   // No operation uses these bits.
   wire [8:0] unused_bits = {fl[3:1], x[17:12]};
+  // End of what make operations writes.
 
   assign imem_addr = pc_q;
   assign retire = ld_done || st_done || mm_done || rq_done || sm_done || vadd_done || amax_done

@@ -10,27 +10,34 @@ module ga2_fault_checker (
     input  wire [15:0] a,
     input  wire [15:0] b,
     input  wire [15:0] c,
-    input  wire [15:0] d,    // the low 16 bits: VADD's length
+    input  wire [15:0] d,    // the low 16 bits: the length beside three regions
     input  wire [ 7:0] f,
     input  wire [ 7:0] g,
     input  wire [ 7:0] h,
     output wire [ 3:0] code
 );
 
+  // Written by make operations.
   wire is_mm = op == ga2_pkg::OpMm;
-  wire is_vadd = op == ga2_pkg::OpVadd;
-  wire is_amax = op == ga2_pkg::OpAmax;
-  wire is_unpack = op == ga2_pkg::OpUnpack;
-  // The operations whose second region is a scratchpad source of the common length.
-  wire has_src_b = op == ga2_pkg::OpRq || op == ga2_pkg::OpSm
-      || is_vadd || is_amax || is_unpack;
-
-  wire [15:0] len = is_vadd ? d : c;
-  wire [18:0] len_a = is_amax ? 19'd1 : is_unpack ? {len, 3'b000} : {3'b000, len};
-
+  // The second region is a scratchpad source of the common length; so is a third.
+  wire has_src_b =
+      op == ga2_pkg::OpRq
+      || op == ga2_pkg::OpSm
+      || op == ga2_pkg::OpVadd
+      || op == ga2_pkg::OpAmax
+      || op == ga2_pkg::OpUnpack;
+  wire has_src_c = op == ga2_pkg::OpVadd;
+  // The first region is one word; eight times the length.
+  wire one_word = op == ga2_pkg::OpAmax;
+  wire expands = op == ga2_pkg::OpUnpack;
   wire bad_opcode = op > ga2_pkg::OpUnpack;
+  // End of what make operations writes.
+
+  wire [15:0] len = has_src_c ? d : c;
+  wire [18:0] len_a = one_word ? 19'd1 : expands ? {len, 3'b000} : {3'b000, len};
+
   wire bad_length = !is_mm
-      && (len == '0 || (is_unpack ? len_a : {3'b000, len}) > 19'd4095);
+      && (len == '0 || (expands ? len_a : {3'b000, len}) > 19'd4095);
   wire bad_shape = is_mm
       && (f == '0 || f > 8'd4 || h == '0 || h > 8'd4 || g == '0 || g > 8'd64);
 
@@ -42,14 +49,14 @@ module ga2_fault_checker (
   wire mm_base_out = |a[15:12] || |b[15:12] || |c[15:12];
   // No second region may leave the external memory, a scratchpad's not even its 4,096 words.
   wire region_out = end_a > 20'd4096 || end_b > 17'h10000
-      || (has_src_b && end_b > 17'd4096) || (is_vadd && end_c > 17'd4096);
+      || (has_src_b && end_b > 17'd4096) || (has_src_c && end_c > 17'd4096);
   wire bad_address = is_mm ? mm_base_out : region_out;
 
   wire meets_b = 20'(a) < 20'(end_b) && 20'(b) < end_a;
   wire meets_c = 20'(a) < 20'(end_c) && 20'(c) < end_a;
-  // In place is fine where result i depends on word i alone, which UNPACK's does not.
-  wire bad_overlap = (meets_b && has_src_b && !is_amax && (a != b || is_unpack))
-      || (meets_c && is_vadd && a != c);
+  // In place is fine where result i depends on word i alone.
+  wire bad_overlap = (meets_b && has_src_b && !one_word && (a != b || expands))
+      || (meets_c && has_src_c && a != c);
 
   assign code = op == ga2_pkg::OpHalt ? ga2_pkg::FaultNone
       : bad_opcode ? ga2_pkg::FaultOpcode

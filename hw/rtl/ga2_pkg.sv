@@ -7,7 +7,8 @@
 
 package ga2_pkg;
 
-  // Least significant bit of each instruction field; the widths are those of the slices in ga2.
+  // Written by make operations.
+  // Least significant bit of each instruction field.
   localparam int FieldOp = 124;  // 4 bits
   localparam int FieldA = 108;  // 16 bits
   localparam int FieldB = 92;  // 16 bits
@@ -20,7 +21,7 @@ package ga2_pkg;
   localparam int FieldFl = 18;  // 4 bits
   localparam int FieldX = 0;  // 18 bits
 
-  // Opcodes 9 to 15 fault.
+  // Opcodes above these fault.
   typedef enum logic [3:0] {
     OpHalt   = 4'd0,
     OpLd     = 4'd1,
@@ -42,6 +43,7 @@ package ga2_pkg;
     FaultAddress = 4'd4,
     FaultOverlap = 4'd5
   } fault_e;
+  // End of what make operations writes.
 
 endpackage
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import difflib
 import re
-from dataclasses import dataclass
 from typing import NoReturn
 
 from model.chip.image import BYTE_ORDER_MARK
-from model.chip.isa import FIELDS, WORD_BITS, Instruction, Op, decode
+from model.chip.isa import WORD_BITS, Instruction, Op, decode
+from model.chip.operation_table import FIELDS, OPERATIONS, Operand
 
 
 class AssemblyError(ValueError):
@@ -31,68 +31,6 @@ class AssemblyError(ValueError):
         self.text = text
         self.reason = reason
 
-
-@dataclass(frozen=True, slots=True)
-class Operand:
-    """Where an assembly operand lives: ``width`` bits of ``field`` from bit ``low`` of the field.
-
-    ``default`` is a number, the name of the operand it is copied from, or None when required.
-    """
-
-    name: str
-    field: str
-    width: int
-    low: int = 0
-    default: int | str | None = None
-
-    @property
-    def shift(self) -> int:
-        """Lowest bit of the operand in the instruction word."""
-        return FIELDS[self.field][0] + self.low
-
-    def read(self, word: int) -> int:
-        """Extract the operand from an instruction word."""
-        return word >> self.shift & (1 << self.width) - 1
-
-
-_DST = Operand("dst", "a", 16)
-_SRC = Operand("src", "b", 16)
-_LEN = Operand("len", "c", 16)
-
-OPERANDS: dict[Op, tuple[Operand, ...]] = {
-    Op.HALT: (),
-    Op.LD: (_DST, _SRC, _LEN),
-    Op.ST: (Operand("src", "a", 16), Operand("dst", "b", 16), _LEN),
-    Op.MM: (
-        _DST,
-        Operand("A", "b", 16),
-        Operand("B", "c", 16),
-        Operand("M", "f", 8),
-        Operand("K", "g", 8),
-        Operand("N", "h", 8),
-        Operand("tb", "fl", 1, default=0),
-        Operand("lda", "d", 12, default="K"),
-        Operand("ldb", "d", 12, low=12, default=0),
-        Operand("ldc", "x", 12, default="N"),
-    ),
-    Op.RQ: (
-        _DST,
-        _SRC,
-        _LEN,
-        Operand("m", "d", 24),
-        Operand("s", "e", 6),
-        Operand("relu", "fl", 1, default=0),
-    ),
-    Op.SM: (_DST, _SRC, _LEN),
-    Op.VADD: (
-        _DST,
-        Operand("src1", "b", 16),
-        Operand("src2", "c", 16),
-        Operand("len", "d", 16),
-    ),
-    Op.AMAX: (_DST, _SRC, _LEN),
-    Op.UNPACK: (_DST, _SRC, _LEN),
-}
 
 _NUMBER = re.compile(r"0[xX][0-9a-fA-F]+|[0-9]+")
 
@@ -124,19 +62,19 @@ def disassemble(word: int) -> str:
     """
     instr = decode(word)
     text = describe(instr)
-    if instr.op <= Op.UNPACK and assemble(text) == [word]:
+    if instr.op in OPERATIONS and assemble(text) == [word]:
         return text
     return f".word 0x{word:032x} ; {text}"
 
 
 def describe(instr: Instruction) -> str:
     """Return the mnemonic and the operands that its operation reads, for reports."""
-    if instr.op > Op.UNPACK:
+    if instr.op not in OPERATIONS:
         return f"undefined operation {instr.op}"
     # The fields are reassembled without checks: a report must print any instruction.
     word = sum(getattr(instr, field) << low for field, (low, _) in FIELDS.items())
     op = Op(instr.op)
-    return " ".join([op.name, *(f"{o.name}={o.read(word)}" for o in OPERANDS[op])])
+    return " ".join([op.name, *(f"{o.name}={o.read(word)}" for o in OPERATIONS[op].operands)])
 
 
 def _assemble_line(number: int, line: str) -> int:
@@ -146,7 +84,7 @@ def _assemble_line(number: int, line: str) -> int:
     if mnemonic.upper() not in Op.__members__:
         _reject(number, mnemonic, "unknown operation", mnemonic.upper(), list(Op.__members__))
     op = Op[mnemonic.upper()]
-    operands = {o.name: o for o in OPERANDS[op]}
+    operands = {o.name: o for o in OPERATIONS[op].operands}
     values: dict[str, int] = {}
     for token in tokens:
         name, equals, digits = token.partition("=")
@@ -197,9 +135,9 @@ def _default(number: int, line: str, op: Op, operand: Operand, values: dict[str,
 
 def _usage(op: Op) -> str:
     """Describe the operands of ``op``, optional ones in brackets."""
-    if not OPERANDS[op]:
+    if not OPERATIONS[op].operands:
         return "takes no operands"
-    names = [o.name if o.default is None else f"[{o.name}]" for o in OPERANDS[op]]
+    names = [o.name if o.default is None else f"[{o.name}]" for o in OPERATIONS[op].operands]
     return "takes " + " ".join(names)
 
 

@@ -1,62 +1,48 @@
 """The GA-2 instruction set: fields, encoding, and the rules that make a word fault.
 
 Every 128-bit word is legal to execute: it either does what docs/isa.md says or faults with one of
-the codes below.  ``check_fault`` is the single place in the model that decides which.
+its fault codes.  ``check_fault`` is the single place in the model that decides which.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum
 from functools import lru_cache
 
-SPAD_WORDS = 4096
-EXT_WORDS = 65536
+from model.chip.operation_table import (
+    EXT_WORDS,
+    FIELDS,
+    MAX_K,
+    MAX_LENGTH,
+    MAX_TILE,
+    OPERATIONS,
+    SPAD_WORDS,
+    FaultCode,
+    Op,
+)
+
+__all__ = [
+    "EXT_WORDS",
+    "FIELDS",
+    "MAX_K",
+    "MAX_LENGTH",
+    "MAX_TILE",
+    "SPAD_WORDS",
+    "WORD_BITS",
+    "EncodingError",
+    "FaultCode",
+    "Instruction",
+    "Op",
+    "check_fault",
+    "decode",
+    "encode",
+    "instruction",
+]
+
 WORD_BITS = 128
-MAX_LENGTH = 4095
-MAX_TILE = 4  # rows and columns of the MAC array
-MAX_K = 64  # depth of its operand memories
 
-
-class Op(IntEnum):
-    """Defined operation codes; 9..15 fault."""
-
-    HALT = 0
-    LD = 1
-    ST = 2
-    MM = 3
-    RQ = 4
-    SM = 5
-    VADD = 6
-    AMAX = 7
-    UNPACK = 8
-
-
-class FaultCode(IntEnum):
-    """Value of the ``fault_code`` output; a lower code wins when several rules apply."""
-
-    NONE = 0
-    OPCODE = 1
-    LENGTH = 2
-    SHAPE = 3
-    ADDRESS = 4
-    OVERLAP = 5
-
-
-# Field name -> (lowest bit, width), most significant field first.
-FIELDS: dict[str, tuple[int, int]] = {
-    "op": (124, 4),
-    "a": (108, 16),
-    "b": (92, 16),
-    "c": (76, 16),
-    "d": (52, 24),
-    "e": (46, 6),
-    "f": (38, 8),
-    "g": (30, 8),
-    "h": (22, 8),
-    "fl": (18, 4),
-    "x": (0, 18),
-}
+# Field and mask of the length operand, by operation code.
+_LENGTH = {op: (row.length.field, row.length.mask) for op, row in OPERATIONS.items() if row.length}
 
 
 class EncodingError(ValueError):
@@ -96,9 +82,9 @@ class Instruction:
     @property
     def length(self) -> int:
         """Length operand in words (packed words for UNPACK); 0 for HALT, MM and undefined ops."""
-        if self.op == Op.VADD:
-            return self.d & 0xFFFF
-        return 0 if self.op in (Op.HALT, Op.MM) or self.op > Op.UNPACK else self.c
+        field, mask = _LENGTH.get(self.op, ("c", 0))
+        value: int = getattr(self, field)
+        return value & mask
 
     @property
     def tb(self) -> int:
@@ -230,53 +216,53 @@ def unpack(dst: int, src: int, length: int) -> Instruction:
     return Instruction(Op.UNPACK, a=dst, b=src, c=length)
 
 
-def _overlap(base1: int, len1: int, base2: int, len2: int) -> bool:
-    return base1 < base2 + len2 and base2 < base1 + len1
+def instruction(op: int, **operands: int) -> Instruction:
+    """Build any defined operation from its operands by name; those with a default may be left out.
 
-
-def _check_mm(instr: Instruction) -> FaultCode:
-    if not (1 <= instr.f <= MAX_TILE and 1 <= instr.h <= MAX_TILE and 1 <= instr.g <= MAX_K):
-        return FaultCode.SHAPE
-    if instr.a >= SPAD_WORDS or instr.b >= SPAD_WORDS or instr.c >= SPAD_WORDS:
-        return FaultCode.ADDRESS
-    return FaultCode.NONE
+    Raises:
+        EncodingError: an operand that is unknown, missing or does not fit.
+    """
+    row = OPERATIONS[op]
+    unknown = operands.keys() - {operand.name for operand in row.operands}
+    if unknown:
+        raise EncodingError(f"{row.name} has no operand {sorted(unknown)[0]!r}")
+    fields: dict[str, int] = {}
+    values: dict[str, int] = {}
+    for operand in row.operands:
+        default = operand.default
+        given = operands.get(operand.name, values[default] if isinstance(default, str) else default)
+        if given is None:
+            raise EncodingError(f"{row.name} needs the operand {operand.name}")
+        if not 0 <= given < 1 << operand.width:
+            raise EncodingError(f"{operand.name}={given} does not fit {operand.width} bits")
+        values[operand.name] = given
+        fields[operand.field] = fields.get(operand.field, 0) | given << operand.low
+    return Instruction(op, **fields)
 
 
 def check_fault(instr: Instruction) -> FaultCode:
     """Return the code of the first fault rule that applies, or ``FaultCode.NONE``.
 
-    The order is OPCODE, LENGTH, SHAPE, ADDRESS, OVERLAP (docs/isa.md, "Faults").  A scratchpad
-    region is never empty here, so ``base + length > 4096`` also covers a base above 4,095.
+    The order is OPCODE, LENGTH, SHAPE, ADDRESS, OVERLAP (docs/isa.md, "Faults").  A region is never
+    empty here, so ``base + length`` beyond its memory also covers a base beyond it.
     """
-    op = instr.op
-    if op > Op.UNPACK:
+    row = OPERATIONS.get(instr.op)
+    if row is None:
         return FaultCode.OPCODE
-    if op == Op.HALT:
-        return FaultCode.NONE
-    if op == Op.MM:
-        return _check_mm(instr)
-
-    a, b = instr.a, instr.b
     length = instr.length
-    written = 8 * length if op == Op.UNPACK else length
-    if length == 0 or written > MAX_LENGTH:
+    if row.length and not 0 < length <= row.longest:
         return FaultCode.LENGTH
-
-    if op in (Op.LD, Op.ST):
-        outside = a + length > SPAD_WORDS or b + length > EXT_WORDS
-        return FaultCode.ADDRESS if outside else FaultCode.NONE
-    if op == Op.AMAX:
-        outside = a >= SPAD_WORDS or b + length > SPAD_WORDS
-        return FaultCode.ADDRESS if outside else FaultCode.NONE
-
-    if a + written > SPAD_WORDS or b + length > SPAD_WORDS:
-        return FaultCode.ADDRESS
-    if op == Op.UNPACK:
-        clash = _overlap(a, written, b, length)
-    elif op == Op.VADD:
-        if instr.c + length > SPAD_WORDS:
+    for operand in row.shape:
+        if not 1 <= getattr(instr, operand.field) <= operand.most:
+            return FaultCode.SHAPE
+    for operand in row.regions:
+        if getattr(instr, operand.field) + operand.size(length) > operand.limit:
             return FaultCode.ADDRESS
-        clash = 0 < abs(a - b) < length or 0 < abs(a - instr.c) < length
-    else:  # RQ, SM: in place is fine, a partial overlap is not
-        clash = 0 < abs(a - b) < length
-    return FaultCode.OVERLAP if clash else FaultCode.NONE
+    if row.overlap != "free" and row.destination:
+        a, written = instr.a, row.destination.size(length)
+        for operand in row.sources:
+            base: int = getattr(instr, operand.field)
+            same = a == base and row.overlap == "same"
+            if a < base + operand.size(length) and base < a + written and not same:
+                return FaultCode.OVERLAP
+    return FaultCode.NONE

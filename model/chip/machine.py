@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from model.chip.image import Words
 from model.chip.isa import EXT_WORDS, SPAD_WORDS, FaultCode, Instruction, Op, check_fault
+from model.chip.operation_table import OPERATIONS
 from model.chip.operations import Plan, low_bytes, matrix_addresses, plan_word
 from model.chip.signature import keys_at, keys_of, signatures
 from model.chip.timing import DEFAULT_LATENCY, OVERHEAD, Counters, Latency, load_cycles
@@ -180,16 +181,15 @@ class Machine:
             return {"A": low_bytes(self.spad[where.a]), "B": low_bytes(self.spad[where.b])}
         if instr.op == Op.LD:
             return {"src": self._read_ext(instr)}
-        if instr.op == Op.ST:
-            return {"src": self.spad[instr.a : instr.a + instr.c].copy()}
-        n = instr.length
-        source = self.spad[instr.b : instr.b + n].copy()
-        if instr.op == Op.VADD:
-            second = self.spad[instr.c : instr.c + n]
-            return {"src1": low_bytes(source), "src2": low_bytes(second)}
-        if instr.op == Op.SM:
-            return {"src": low_bytes(source)}
-        return {"src": source if instr.op == Op.UNPACK else source.view(np.int32)}
+        values: dict[str, npt.NDArray[np.generic]] = {}
+        for operand in OPERATIONS[instr.op].sources:
+            base = getattr(instr, operand.field)
+            words = self.spad[base : base + operand.size(instr.length)].copy()
+            if operand.reads == "int8":
+                values[operand.name] = low_bytes(words)
+            else:
+                values[operand.name] = words.view(np.int32) if operand.reads == "int32" else words
+        return values
 
     def _load_image(self, image: npt.ArrayLike) -> None:
         words = np.asarray(image, dtype=np.uint32)

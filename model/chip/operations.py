@@ -16,7 +16,8 @@ import numpy.typing as npt
 from model.chip.fixed_point import requantize, saturating_add, softmax_q16
 from model.chip.image import Words
 from model.chip.isa import SPAD_WORDS, FaultCode, Instruction, Op, check_fault, decode
-from model.chip.timing import Unit, busy_cycles, unit_of
+from model.chip.operation_table import Unit
+from model.chip.timing import busy_cycles, unit_of
 
 Index = npt.NDArray[np.int64]
 
@@ -117,7 +118,7 @@ def _unpack(spad: Words, plan: Plan) -> Words:
     return ((nibbles ^ np.uint32(8)) - np.uint32(8)).ravel()  # wraps: sign extension to 32 bits
 
 
-_COMPUTE: dict[int, Callable[[Words, Plan], Words]] = {
+COMPUTE: dict[int, Callable[[Words, Plan], Words]] = {
     Op.MM: _matmul,
     Op.RQ: _requantize,
     Op.SM: _softmax,
@@ -144,5 +145,5 @@ def plan_word(word: int) -> Plan:
         unit=unit_of(instr.op),
         busy=0 if instr.op == Op.LD else busy_cycles(instr),
         matrix=matrix_addresses(instr) if instr.op == Op.MM else None,
-        compute=_COMPUTE.get(instr.op),
+        compute=COMPUTE.get(instr.op),
     )

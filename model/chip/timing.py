@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
-from model.chip.isa import Instruction, Op
+from model.chip.isa import Instruction, Op, encode
+from model.chip.operation_table import OPERATIONS, Unit
 
 OVERHEAD = 2  # FETCH + ISSUE
 DEFAULT_LATENCY = 8
-
-Unit = Literal["mm", "dma", "vec"]
 
 # One latency for all reads, or one per read request of the run (request index -> cycles).  A
 # sequence that is shorter than the run's requests starts again from its first entry.
@@ -34,7 +32,7 @@ class Counters:
         total: all FETCH, ISSUE and WAIT cycles.
         mm: busy cycles of the matrix unit.
         dma: busy cycles of LD and ST.
-        vec: busy cycles of RQ, SM, VADD, AMAX and UNPACK.
+        vec: busy cycles of all others.
         n_inst: completed instructions, without HALT.
     """
 
@@ -51,13 +49,10 @@ def unit_of(op: int) -> Unit:
     Raises:
         ValueError: HALT and undefined operations have no unit.
     """
-    if op in (Op.LD, Op.ST):
-        return "dma"
-    if op == Op.MM:
-        return "mm"
-    if Op.RQ <= op <= Op.UNPACK:
-        return "vec"
-    raise ValueError(f"operation {op} has no execution unit")
+    row = OPERATIONS.get(op)
+    if row is None or row.unit is None:
+        raise ValueError(f"operation {op} has no execution unit")
+    return row.unit
 
 
 def worst_latency(latency: Latency, first: int, count: int) -> int:
@@ -90,7 +85,8 @@ def load_cycles(length: int, latency: Latency = DEFAULT_LATENCY, first_request: 
     latencies, and the last word is stored two cycles after its answer's cycle number, which gives
     ``length + max(lat) + 1``; with one fixed latency that is ``length + LAT + 1``.
     """
-    return length + worst_latency(latency, first_request, length) + 1
+    worst = worst_latency(latency, first_request, length)
+    return OPERATIONS[Op.LD].busy_cycles(len=length, LAT=worst)
 
 
 def busy_cycles(
@@ -107,22 +103,10 @@ def busy_cycles(
         ValueError: an undefined operation.
         LatencyError: see ``worst_latency``.
     """
-    op, n = instr.op, instr.length
-    if op == Op.LD:
-        return load_cycles(n, latency, first_request)
-    if op == Op.MM:
-        m, k, cols = instr.f, instr.g, instr.h
-        return m * k + k * cols + (k + m + cols - 2) + m * cols + 7
-    if op in (Op.ST, Op.RQ):
-        return n + 2
-    if op == Op.SM:
-        return 3 * n + 47
-    if op == Op.VADD:
-        return 2 * n + 2
-    if op == Op.AMAX:
-        return n + 3
-    if op == Op.UNPACK:
-        return 10 * n + 1
-    if op == Op.HALT:
-        return 0
-    raise ValueError(f"operation {op} has no busy time: it faults")
+    row = OPERATIONS.get(instr.op)
+    if row is None:
+        raise ValueError(f"operation {instr.op} has no busy time: it faults")
+    if row.op == Op.LD:
+        return load_cycles(instr.length, latency, first_request)
+    word = encode(instr)
+    return row.busy_cycles(**{operand.name: operand.read(word) for operand in row.operands})

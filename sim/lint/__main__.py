@@ -31,6 +31,7 @@ def lints() -> list[Lint]:
     verilator = ["verilator", "--lint-only", "--quiet"]
     icarus = ["iverilog", "-g2012", "-Wall", "-t", "null"]
     checks = [
+        Lint("operations", [sys.executable, "-m", "sim.operations", "--check"]),
         Lint("ruff check", [sys.executable, "-m", "ruff", "check", "--quiet", "."]),
         Lint("ruff format", [sys.executable, "-m", "ruff", "format", "--check", "--quiet", "."]),
         Lint("mypy", [sys.executable, "-m", "mypy"]),

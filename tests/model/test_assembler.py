@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from strategies import legal_instructions, raw_instructions
 
 from model.chip import isa
-from model.chip.assembler import OPERANDS, AssemblyError, assemble, describe, disassemble
+from model.chip.assembler import AssemblyError, assemble, describe, disassemble
 from model.chip.isa import Instruction
+from model.chip.operation_table import OPERATIONS
 
 
 def only(text: str) -> Instruction:
@@ -137,5 +138,5 @@ def test_describe_prints_every_operand() -> None:
 
 @pytest.mark.parametrize("op", list(isa.Op))
 def test_operands_do_not_share_bits(op: isa.Op) -> None:
-    bits = [o.shift + i for o in OPERANDS[op] for i in range(o.width)]
+    bits = [o.shift + i for o in OPERATIONS[op].operands for i in range(o.width)]
     assert len(bits) == len(set(bits))

@@ -103,8 +103,8 @@ BUGS = (
         "faults",
         "ga2_fault_checker.sv",
         "(meets_c && {})",
-        "is_vadd && a != c",
-        "is_vadd && a != c && a == b",
+        "has_src_c && a != c",
+        "has_src_c && a != c && a == b",
     ),
     Bug(
         "loses its place when a response is late",

@@ -182,12 +182,13 @@ class ScalarGa2:
                 values = [signed(self.spad[b + j], 32) for j in range(n)]
                 self.put(a, values.index(max(values)))
                 return n + 3
-            case _:
+            case 8:
                 for j in range(n):
                     packed = self.spad[b + j]
                     for k in range(8):
                         self.put(a + 8 * j + k, signed(packed >> (4 * k), 4))
                 return 10 * n + 1
+        raise NotImplementedError(f"operation {i['op']} has no effect here yet")
 
     def load(self, dst: int, src: int, n: int) -> int:
         """Move the words and step through the cycles in which requests and answers happen."""

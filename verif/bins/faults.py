@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from model.chip.isa import EXT_WORDS, MAX_LENGTH, SPAD_WORDS, FaultCode, Instruction, Op
+from model.chip.isa import MAX_LENGTH, FaultCode, Instruction
+from model.chip.operation_table import OPERATIONS, Operation
 from verif.bins.fields import Hit
 
 Violation = tuple[FaultCode, str]
@@ -16,59 +17,43 @@ Violation = tuple[FaultCode, str]
 
 def violations(i: Instruction) -> Iterator[Violation]:
     """Every fault rule that ``i`` violates, as (code, cause)."""
-    if i.op > Op.UNPACK:
+    row = OPERATIONS.get(i.op)
+    if row is None:
         yield FaultCode.OPCODE, str(i.op)
         return
-    if i.op == Op.HALT:
-        return
-    name = Op(i.op).name
-    if i.op == Op.MM:
-        for dimension, value, most in (("M", i.f, 4), ("K", i.g, 64), ("N", i.h, 4)):
-            if value == 0 or value > most:
-                yield FaultCode.SHAPE, f"{dimension}_{'above' if value else 'zero'}"
-        for operand, base in (("dst", i.a), ("A", i.b), ("B", i.c)):
-            if base >= SPAD_WORDS:
-                yield FaultCode.ADDRESS, f"MM.{operand}_base"
-        return
     n = i.length
-    written = 8 * n if i.op == Op.UNPACK else n
-    if n == 0 or written > MAX_LENGTH:
-        yield FaultCode.LENGTH, f"{name}_{'above' if n else 'zero'}"
-    for operand, base, size, limit in _regions(i, n, written):
-        if base >= limit:
-            yield FaultCode.ADDRESS, f"{name}.{operand}_base"
-        elif base + size > limit:
-            yield FaultCode.ADDRESS, f"{name}.{operand}_end"
-    yield from _clashes(i, name, n, written)
+    if row.length and (n == 0 or row.expansion * n > MAX_LENGTH):
+        yield FaultCode.LENGTH, f"{row.name}_{'above' if n else 'zero'}"
+    for operand in row.shape:
+        value = getattr(i, operand.field)
+        if value == 0 or value > operand.most:
+            yield FaultCode.SHAPE, f"{operand.name}_{'above' if value else 'zero'}"
+    for operand in row.regions:
+        base = getattr(i, operand.field)
+        where = "ext" if operand.memory == "ext" else operand.name
+        if base >= operand.limit:
+            yield FaultCode.ADDRESS, f"{row.name}.{where}_base"
+        elif base + operand.size(n) > operand.limit:
+            yield FaultCode.ADDRESS, f"{row.name}.{where}_end"
+    yield from _clashes(i, row, n)
 
 
-def _regions(i: Instruction, n: int, written: int) -> Iterator[tuple[str, int, int, int]]:
-    if i.op in (Op.LD, Op.ST):
-        yield "dst" if i.op == Op.LD else "src", i.a, n, SPAD_WORDS
-        yield "ext", i.b, n, EXT_WORDS
+def _clashes(i: Instruction, row: Operation, n: int) -> Iterator[Violation]:
+    if row.overlap == "free":
         return
-    yield "dst", i.a, 1 if i.op == Op.AMAX else written, SPAD_WORDS
-    yield "src1" if i.op == Op.VADD else "src", i.b, n, SPAD_WORDS
-    if i.op == Op.VADD:
-        yield "src2", i.c, n, SPAD_WORDS
-
-
-def _clashes(i: Instruction, name: str, n: int, written: int) -> Iterator[Violation]:
-    if i.op == Op.UNPACK:
-        if i.a < i.b + n and i.b < i.a + written:
-            yield FaultCode.OVERLAP, f"{name}_{'above' if i.a > i.b else 'below'}"
-    elif i.op in (Op.RQ, Op.SM, Op.VADD):
-        sources = {"_src1": i.b, "_src2": i.c} if i.op == Op.VADD else {"": i.b}
-        for suffix, base in sources.items():
-            if 0 < abs(i.a - base) < n:
-                yield FaultCode.OVERLAP, f"{name}{suffix}_{'above' if i.a > base else 'below'}"
+    for operand in row.sources:
+        base = getattr(i, operand.field)
+        apart = i.a >= base + n or base >= i.a + row.expansion * n
+        if not apart and (i.a != base or row.overlap == "never"):
+            suffix = f"_{operand.name}" if len(row.sources) > 1 else ""
+            yield FaultCode.OVERLAP, f"{row.name}{suffix}_{'above' if i.a > base else 'below'}"
 
 
 def fault_hits(i: Instruction, pc: int) -> Iterator[Hit]:
     """Bins of the faulting instruction ``i`` at address ``pc``."""
     found = list(violations(i))
     code = min(code for code, _ in found)
-    operation = Op(i.op).name if i.op <= Op.UNPACK else str(i.op)
+    operation = OPERATIONS[i.op].name if i.op in OPERATIONS else str(i.op)
     yield "fault", f"{code.name}/{operation}"
     yield "fault_place", "first" if pc == 0 else "later"
     for other, cause in found:

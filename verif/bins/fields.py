@@ -6,30 +6,15 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from model.chip.isa import EXT_WORDS, FIELDS, SPAD_WORDS, Instruction, Op
+from model.chip.operation_table import OPERATIONS, Operation
 from model.chip.operations import matrix_addresses
 
 Hit = tuple[str, str]
 """A coverage point and one of its bins."""
 
-LONGEST_UNPACK = 455
-"""Packed words of the longest legal UNPACK: source and result together fill the scratchpad."""
-
-NAMED_BITS: dict[int, dict[str, int]] = {
-    Op.HALT: {},
-    Op.LD: {"a": -1, "b": -1, "c": -1},
-    Op.ST: {"a": -1, "b": -1, "c": -1},
-    Op.MM: dict.fromkeys("abcdfgh", -1) | {"fl": 1, "x": 0xFFF},
-    Op.RQ: dict.fromkeys("abcde", -1) | {"fl": 1},
-    Op.SM: {"a": -1, "b": -1, "c": -1},
-    Op.VADD: {"a": -1, "b": -1, "c": -1, "d": 0xFFFF},
-    Op.AMAX: {"a": -1, "b": -1, "c": -1},
-    Op.UNPACK: {"a": -1, "b": -1, "c": -1},
-}
-"""Bits of each field that an operation reads; -1 is all of them."""
-
 _IGNORED_BITS = [
-    tuple(~named.get(field, 0) for field in FIELDS if field != "op")
-    for _, named in sorted(NAMED_BITS.items())
+    tuple(~row.named_bits.get(field, 0) for field in FIELDS if field != "op")
+    for row in OPERATIONS.values()
 ]
 
 
@@ -51,16 +36,15 @@ def _field_hits(i: Instruction, depth: int) -> Iterator[Hit]:
         return
     yield "length", f"{name}/{length_class(i)}"
     n = i.length
-    if i.op in (Op.LD, Op.ST):
-        yield from _region(name, "src" if i.op == Op.ST else "dst", i.a, n)
-        for place in _external_classes(i.b, n, depth):
-            yield "ext_region", f"{name}/{place}"
-        return
-    yield from _region(name, "dst", i.a, {Op.UNPACK: 8 * n, Op.AMAX: 1}.get(Op(i.op), n))
-    yield from _region(name, "src1" if i.op == Op.VADD else "src", i.b, n)
-    if i.op == Op.VADD:
-        yield from _region(name, "src2", i.c, n)
-    for relation in _relations(i, n):
+    row = OPERATIONS[i.op]
+    for operand in row.regions:
+        base = getattr(i, operand.field)
+        if operand.memory == "spad":
+            yield from _region(name, operand.name, base, operand.size(n))
+        else:
+            for place in _external_classes(base, n, depth):
+                yield "ext_region", f"{name}/{place}"
+    for relation in _relations(i, row, n):
         yield "overlap", f"{name}/{relation}"
     if i.op == Op.RQ:
         yield "rq_shift", str(i.e)
@@ -80,7 +64,7 @@ def length_class(i: Instruction) -> str:
     n = i.length
     if n <= 2:
         return ("one", "two")[n - 1]
-    if n == (LONGEST_UNPACK if i.op == Op.UNPACK else 4095):
+    if n == OPERATIONS[i.op].longest_that_fits:
         return "maximum"
     return "short" if n <= 8 else "medium" if n <= 255 else "long"
 
@@ -107,14 +91,16 @@ def _external_classes(base: int, size: int, depth: int) -> Iterator[str]:
         yield "inside"
 
 
-def _relations(i: Instruction, n: int) -> Iterator[str]:
+def _relations(i: Instruction, row: Operation, n: int) -> Iterator[str]:
     """How destination and sources lie to each other."""
-    if i.op == Op.AMAX:
+    if row.destination is None or not row.sources:
+        return
+    if row.overlap == "free":
         offset = i.a - i.b
         inside = 0 <= offset < n
         where = "first" if offset == 0 else "last" if offset == n - 1 else "middle"
         yield f"on_{where}_word" if inside else "outside"
-    elif i.op == Op.VADD:
+    elif len(row.sources) == 2:
         on_first, on_second = i.a == i.b, i.a == i.c
         if on_first or on_second:
             yield "on_both" if on_first and on_second else "on_src1" if on_first else "on_src2"
@@ -124,7 +110,7 @@ def _relations(i: Instruction, n: int) -> Iterator[str]:
         distance = abs(i.b - i.c)
         yield "sources_" + ("same" if distance == 0 else "shifted" if distance < n else "apart")
     else:
-        written = 8 * n if i.op == Op.UNPACK else n
+        written = row.expansion * n
         if i.a == i.b:
             yield "in_place"
         elif i.a + written == i.b:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from model.chip.isa import FaultCode, Op, decode
 from model.chip.machine import RunResult
+from model.chip.operation_table import OPERATIONS
 from model.chip.timeline import Slot, slot_at, timeline
 from model.chip.timing import OVERHEAD
 from verif.bins.fields import Hit
@@ -76,7 +77,7 @@ def _timed_hits(item: ProgramItem) -> Iterator[Hit]:
 
 def operation(op: int) -> str:
     """Name of an operation code, also of an undefined one."""
-    return Op(op).name if op <= Op.UNPACK else "undefined"
+    return OPERATIONS[op].name if op in OPERATIONS else "undefined"
 
 
 def _in_flight(item: ProgramItem, slots: Sequence[Slot], slot: Slot) -> str:

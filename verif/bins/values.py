@@ -19,7 +19,7 @@ _INT8_CLASS = np.array([0, 1] + [2] * 126 + [3] + [4] * 126 + [5])  # index valu
 
 def value_hits(i: Instruction, spad: Spad) -> Iterator[Hit]:
     """Bins of the legal instruction ``i`` about to run on scratchpad ``spad`` (4096,)."""
-    classify = _CLASSIFIERS.get(i.op)
+    classify = CLASSIFIERS.get(i.op)
     return classify(i, spad) if classify else iter(())
 
 
@@ -179,7 +179,7 @@ def _unpack(i: Instruction, spad: Spad) -> Iterator[Hit]:
         yield "unpack_nibble", f"{index % 16}/{index // 16}"
 
 
-_CLASSIFIERS: dict[int, Callable[[Instruction, Spad], Iterator[Hit]]] = {
+CLASSIFIERS: dict[int, Callable[[Instruction, Spad], Iterator[Hit]]] = {
     Op.MM: _matrix,
     Op.RQ: _requantize,
     Op.SM: _softmax,

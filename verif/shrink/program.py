@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from model.chip.assembler import OPERANDS, Operand
 from model.chip.image import Words
-from model.chip.isa import EXT_WORDS, SPAD_WORDS, Op, decode
+from model.chip.isa import EXT_WORDS, SPAD_WORDS, decode
+from model.chip.operation_table import OPERATIONS, Operand
 from verif.items.program_item import ProgramItem
 from verif.shrink.steps import Search, changed, lowest
 
-ADDRESSES = ("dst", "src", "src1", "src2", "A", "B")
 REGION = 256  # words that move along with an address
 SIMPLE_PLACES = (0, 16, 32, 64, 128, 256, 512, 1024)
 SMALLEST = {"len": 1, "M": 1, "N": 1, "K": 1}
@@ -46,7 +45,7 @@ def simpler_operands(item: ProgramItem) -> Search[ProgramItem]:
     """Bring every operand but addresses as near to its smallest value as the failure allows."""
     for pc in range(len(item.program)):
         for operand in _operands(item.program[pc]):
-            if operand.name in ADDRESSES:
+            if operand.memory:
                 continue
             item = yield from _smaller(item, pc, operand)
         item = yield from _without_front(item, pc)
@@ -57,14 +56,14 @@ def _without_front(item: ProgramItem, pc: int) -> Search[ProgramItem]:
     """Let a vector begin later, all its addresses moved up."""
     word = item.program[pc]
     length = next((o for o in _operands(word) if o.name == "len"), None)
-    if length is None or decode(word).op == Op.UNPACK:
+    if length is None or OPERATIONS[decode(word).op].expansion > 1:
         return item
     whole = length.read(word)
 
     def variant(size: int) -> ProgramItem:
         later = _with_value(word, length, size)
         for operand in _operands(word):
-            if operand.name in ADDRESSES:
+            if operand.memory:
                 address = operand.read(word) + whole - size
                 later = _with_value(later, operand, address & (1 << operand.width) - 1)
         return _with_word(item, pc, later)
@@ -75,10 +74,10 @@ def _without_front(item: ProgramItem, pc: int) -> Search[ProgramItem]:
 def _smaller(item: ProgramItem, pc: int, operand: Operand) -> Search[ProgramItem]:
     word = item.program[pc]
     low = SMALLEST.get(operand.name, 0)
-    dense = {"lda": "K", "ldc": "N", "ldb": "K"}.get(operand.name)
-    if dense is not None:
+    dense = {"ldb": "K"}.get(operand.name, operand.default)
+    if isinstance(dense, str):
         # A dense stride is the default that the assembly leaves out.
-        usual = next(o for o in OPERANDS[Op.MM] if o.name == dense).read(word)
+        usual = OPERATIONS[decode(word).op].operand(dense).read(word)
         candidate = _with_word(item, pc, _with_value(word, operand, usual))
         if usual != operand.read(word) and (yield candidate):
             return candidate
@@ -113,11 +112,12 @@ def simpler_addresses(item: ProgramItem) -> Search[ProgramItem]:
 def _groups(item: ProgramItem, external: bool, reach: int) -> list[list[int]]:
     """Addresses that the program names, ascending, in runs whose gaps are at most ``reach``."""
     limit = EXT_WORDS if external else SPAD_WORDS
+    wanted = "ext" if external else "spad"
     named = {
         value
         for word in item.program
         for operand in _operands(word)
-        if operand.name in ADDRESSES and _is_external(word, operand) == external
+        if operand.memory == wanted
         if (value := operand.read(word)) < limit
     }
     groups: list[list[int]] = []
@@ -131,11 +131,11 @@ def _groups(item: ProgramItem, external: bool, reach: int) -> list[list[int]]:
 
 def _moved(item: ProgramItem, external: bool, group: list[int], place: int) -> ProgramItem:
     """The item with a group of addresses moved to ``place``, and the words there along with it."""
+    wanted = "ext" if external else "spad"
     program = []
     for word in item.program:
         for operand in _operands(word):
-            named = operand.name in ADDRESSES and _is_external(word, operand) == external
-            if named and (old := operand.read(word)) in group:
+            if operand.memory == wanted and (old := operand.read(word)) in group:
                 word = _with_value(word, operand, old - group[0] + place)
         program.append(word)
     size = group[-1] - group[0] + REGION
@@ -158,15 +158,9 @@ def _copied(memory: Words, old: int, new: int, size: int, limit: int) -> Words:
     return moved
 
 
-def _is_external(word: int, operand: Operand) -> bool:
-    """Whether an address operand of ``word`` points into the external memory."""
-    op = decode(word).op
-    return (op == Op.LD and operand.name == "src") or (op == Op.ST and operand.name == "dst")
-
-
 def _operands(word: int) -> tuple[Operand, ...]:
-    op = decode(word).op
-    return OPERANDS[Op(op)] if op <= Op.UNPACK else ()
+    row = OPERATIONS.get(decode(word).op)
+    return row.operands if row else ()
 
 
 def _without_unused(word: int) -> int:

@@ -1,13 +1,13 @@
-"""Random legal instructions, one function an operation."""
+"""Random legal instructions, one function an operation where they differ."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
-from model.chip.isa import SPAD_WORDS, Instruction, Op, amax, ld, mm, rq, sm, st, unpack, vadd
+from model.chip.isa import SPAD_WORDS, Instruction, Op, amax, instruction, ld, mm, rq, st, unpack
+from model.chip.operation_table import EXECUTED, OPERATIONS, Operation
 from verif.stimulus.operands import Operands
-
-LONGEST_UNPACK = 455
 
 
 def load(o: Operands) -> Instruction:
@@ -48,29 +48,26 @@ def requantize(o: Operands) -> Instruction:
     return rq(dst, src, n, mantissa, shift, relu=int(o.source.chance(30)))
 
 
-def softmax(o: Operands) -> Instruction:
-    """SM of a row."""
+def vector(row: Operation, o: Operands) -> Instruction:
+    """Any operation with as many results as its length; two sources may be the same or overlap."""
     n = o.length()
-    src = o.fed(n)
-    dst = o.target(n, src)
+    places = {"len": n}
+    first, *others = row.sources
+    places[first.name] = start = o.fed(n)
+    for operand in others:
+        kind = o.source.below(8)
+        if kind == 0:
+            places[operand.name] = start
+        elif kind == 1:
+            places[operand.name] = min(SPAD_WORDS - n, start + o.source.below(n))
+        else:
+            places[operand.name] = o.fed(n)
+    dst = o.target(n, *(places[operand.name] for operand in row.sources))
     o.written.append((dst, n))
-    return sm(dst, src, n)
-
-
-def add(o: Operands) -> Instruction:
-    """VADD of two earlier results, of one with itself, or of overlapping ones."""
-    n = o.length()
-    first = o.fed(n)
-    kind = o.source.below(8)
-    if kind == 0:
-        second = first
-    elif kind == 1:
-        second = min(SPAD_WORDS - n, first + o.source.below(n))
-    else:
-        second = o.fed(n)
-    dst = o.target(n, first, second)
-    o.written.append((dst, n))
-    return vadd(dst, first, second, n)
+    for operand in row.operands:
+        if operand.name not in places and operand.name != "dst":
+            places[operand.name] = o.source.bits(operand.width)
+    return instruction(row.op, dst=dst, **places)
 
 
 def argmax(o: Operands) -> Instruction:
@@ -84,7 +81,7 @@ def argmax(o: Operands) -> Instruction:
 
 def expand(o: Operands) -> Instruction:
     """UNPACK, shorter than other vectors because it makes eight words of one."""
-    n = max(1, o.length(LONGEST_UNPACK) // 4)
+    n = max(1, o.length(OPERATIONS[Op.UNPACK].longest_that_fits) // 4)
     # A long result leaves room for its source at the ends only.
     src = o.fed(n) if n < 128 else o.source.pick((0, SPAD_WORDS - n))
     if o.source.chance(25):
@@ -97,15 +94,17 @@ def expand(o: Operands) -> Instruction:
     return unpack(dst, src, n)
 
 
-MAKERS: dict[int, Callable[[Operands], Instruction]] = {
+_MAKERS: dict[int, Callable[[Operands], Instruction]] = {
     Op.LD: load,
     Op.ST: store,
     Op.MM: matmul,
     Op.RQ: requantize,
-    Op.SM: softmax,
-    Op.VADD: add,
     Op.AMAX: argmax,
     Op.UNPACK: expand,
+}
+
+MAKERS: dict[int, Callable[[Operands], Instruction]] = {
+    row.op: _MAKERS.get(row.op, partial(vector, row)) for row in EXECUTED
 }
 
 

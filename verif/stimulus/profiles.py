@@ -4,20 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from model.chip.isa import Op
+from model.chip.operation_table import EXECUTED, Op
 
 Weights = tuple[tuple[int, int], ...]
 
-EVEN_OPS: Weights = (
-    (14, Op.LD),
-    (10, Op.ST),
-    (16, Op.MM),
-    (16, Op.RQ),
-    (10, Op.SM),
-    (14, Op.VADD),
-    (10, Op.AMAX),
-    (10, Op.UNPACK),
-)
+EVEN_OPS: Weights = tuple((row.weight, row.op) for row in EXECUTED)
 
 
 @dataclass(frozen=True)

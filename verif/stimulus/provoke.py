@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from model.chip.isa import EXT_WORDS, SPAD_WORDS, Instruction, Op, encode
+from model.chip.isa import Instruction, Op, encode
+from model.chip.operation_table import EXECUTED, OPERATIONS, UNDEFINED_OPS
 from verif.stimulus.instructions import MAKERS, random_instruction
 from verif.stimulus.operands import Operands
 
@@ -14,10 +15,11 @@ _WORD = (1 << 128) - 1
 def boundary_instruction(o: Operands) -> Instruction:
     """A legal instruction moved onto a limit: just inside it, or outside by one or by much."""
     source = o.source
-    op = source.between(0, 9)
+    op = source.between(0, len(OPERATIONS))
     if op == 0:
-        return Instruction(source.between(9, 15), a=source.bits(16), c=source.bits(12))
-    if op == 9:
+        undefined = source.between(UNDEFINED_OPS[0], UNDEFINED_OPS[-1])
+        return Instruction(undefined, a=source.bits(16), c=source.bits(12))
+    if op == len(OPERATIONS):
         op = Op.MM
     instruction = MAKERS[op](o)
     for _ in range(source.weighted(((7, 1), (3, 2)))):
@@ -37,27 +39,30 @@ def _moved(o: Operands, i: Instruction) -> Instruction:
     if kind < 2:
         return _with_length(o, i)
     if kind < 5:
-        return _with_base(o, i, source.pick("abc" if i.op == Op.VADD else "ab"))
+        return _with_base(
+            o, i, source.pick([operand.field for operand in OPERATIONS[i.op].regions])
+        )
     return _shifted(o, i)
 
 
 def _with_length(o: Operands, i: Instruction) -> Instruction:
     """Zero, or on the far side of the longest; the longest itself is rare, it takes long."""
     source = o.source
-    most = 511 if i.op == Op.UNPACK else 4095
+    length_operand = OPERATIONS[i.op].length
+    assert length_operand is not None
+    most = OPERATIONS[i.op].longest
     table = ((5, 0), (3, most + 1), (1, most), (2, 4096), (2, source.bits(16)), (1, 65535))
     length = source.weighted(table)
-    return replace(i, d=i.d & 0xFF0000 | length) if i.op == Op.VADD else replace(i, c=length)
+    field, mask = length_operand.field, length_operand.mask
+    return replace(i, **{field: getattr(i, field) & ~mask | length})
 
 
 def _with_base(o: Operands, i: Instruction, field: str) -> Instruction:
     """A base that ends the region on the last word, one beyond, or that does not exist."""
     source = o.source
-    external = field == "b" and i.op in (Op.LD, Op.ST)
-    limit = EXT_WORDS if external else SPAD_WORDS
-    size = max(1, i.length)
-    if field == "a":
-        size = {Op.UNPACK: 8 * size, Op.AMAX: 1, Op.MM: 1}.get(Op(i.op), size)
+    operand = next(o for o in OPERATIONS[i.op].regions if o.field == field)
+    limit = operand.limit
+    size = max(1, operand.size(i.length))
     fits = max(0, limit - size)
     values = (fits, fits, fits + 1, limit - 1, limit, source.bits(16))
     return replace(i, **{field: min(65535, source.pick(values))})
@@ -67,8 +72,9 @@ def _shifted(o: Operands, i: Instruction) -> Instruction:
     """The destination moved to overlap a source, or to just miss it."""
     source = o.source
     length = max(1, i.length)
-    written = 8 * length if i.op == Op.UNPACK else length
-    base = i.c if i.op == Op.VADD and source.bits(1) else i.b
+    row = OPERATIONS[i.op]
+    written = row.expansion * length
+    base = i.c if len(row.sources) > 1 and source.bits(1) else i.b
     offset = source.pick((1, -1, length - 1, 1 - length, length, -written, 1 - written, 0))
     return replace(i, a=min(65535, max(0, base + offset)))
 
@@ -105,4 +111,6 @@ _TAIL = _bits(75, 0)
 _HARMLESS = [_TAIL] * 16
 _HARMLESS[Op.HALT] = _bits(123, 0)
 _HARMLESS[Op.MM] = _bits(75, 52) | _bits(51, 46) | _bits(21, 0)
-_HARMLESS[Op.VADD] = _bits(75, 68) | _bits(51, 0)
+for _row in EXECUTED:
+    if _row.length and _row.length.field == "d":
+        _HARMLESS[_row.op] = _bits(75, 68) | _bits(51, 0)

@@ -10,10 +10,10 @@ import cocotb
 from cocotb.triggers import Timer
 
 from model.chip.isa import FaultCode, Instruction, Op, check_fault, encode
+from model.chip.operation_table import OPERATIONS, VECTORS
 
 LENGTHS = (0, 1, 2, 8, 511, 512, 513, 4094, 4095, 4096, 4097, 8191, 8192, 0xFFFF)
 BASES = (0, 1, 7, 8, 9, 100, 3584, 4088, 4094, 4095, 4096, 4097, 0x8000, 0xF001, 0xFFFE, 0xFFFF)
-WITH_LENGTH = (Op.LD, Op.ST, Op.RQ, Op.SM, Op.VADD, Op.AMAX, Op.UNPACK)
 
 
 async def check(dut: Any, instr: Instruction) -> FaultCode:
@@ -32,16 +32,17 @@ async def check(dut: Any, instr: Instruction) -> FaultCode:
 
 def with_length(op: int, a: int, b: int, c: int, length: int) -> Instruction:
     """An instruction of ``op`` whose length is in the field that ``op`` reads."""
-    if op == Op.VADD:
-        return Instruction(op, a=a, b=b, c=c, d=length)
-    return Instruction(op, a=a, b=b, c=length)
+    operand = OPERATIONS[op].length
+    assert operand is not None
+    fields = {"a": a, "b": b, "c": c} | {operand.field: length}
+    return Instruction(op, **fields)
 
 
 @cocotb.test()
 async def lengths_and_bases(dut: Any) -> None:
     """Lengths and bases at every limit, for every operation that has them."""
     rng = random.Random(cocotb.RANDOM_SEED)
-    for op in WITH_LENGTH:
+    for op in (row.op for row in VECTORS):
         for length in LENGTHS:
             for base in BASES:
                 other, third = rng.choice(BASES), rng.choice(BASES)
@@ -53,10 +54,10 @@ async def lengths_and_bases(dut: Any) -> None:
 @cocotb.test()
 async def last_legal_and_first_illegal(dut: Any) -> None:
     """Regions that end exactly at, one below and one beyond the end of their memory."""
-    for op in WITH_LENGTH:
+    for op in (row.op for row in VECTORS):
         for length in (1, 2, 100, 511):
-            written = {Op.UNPACK: 8 * length, Op.AMAX: 1}.get(op, length)
-            end = 0x10000 if op in (Op.LD, Op.ST) else 4096
+            a_region, b_region, *_ = OPERATIONS[op].regions
+            written, end = a_region.size(length), b_region.limit
             for off in (-1, 0, 1):
                 first, second = 4096 - written + off, min(end - length + off, 0xFFFF)
                 await check(dut, with_length(op, first, 0, 0, length))
@@ -67,7 +68,7 @@ async def last_legal_and_first_illegal(dut: Any) -> None:
 @cocotb.test()
 async def overlaps(dut: Any) -> None:
     """Regions that are the same, touch, share one word, or share all but one."""
-    for op in (Op.RQ, Op.SM, Op.VADD, Op.AMAX, Op.UNPACK):
+    for op in (row.op for row in VECTORS if row.unit == "vec"):
         for length in (1, 2, 5, 60):
             for distance in (0, 1, length - 1, length, 8 * length - 1, 8 * length):
                 for other in (1000 + distance, 1000 - distance):
@@ -103,7 +104,7 @@ async def random_words(dut: Any) -> None:
         near = rng.randrange(4100)
         length = rng.choice((1 + rng.randrange(9), rng.choice(LENGTHS)))
         instr = Instruction(
-            rng.randrange(9) if rng.random() < 0.95 else rng.randrange(16),
+            rng.randrange(len(OPERATIONS)) if rng.random() < 0.95 else rng.randrange(16),
             a=base(near),
             b=base(near),
             c=rng.choice((base(near), length)),

@@ -21,8 +21,8 @@ from model.chip.isa import (
     vadd,
 )
 from model.chip.machine import MAX_PROGRAM
+from model.chip.operation_table import OPERATIONS
 from model.chip.timeline import timeline
-from verif.bins.fields import NAMED_BITS
 from verif.items.program_item import ProgramItem
 from verif.stimulus.builder import Builder
 from verif.stimulus.data import pattern
@@ -48,7 +48,7 @@ def one_of_each() -> list[Instruction]:
 
 def with_junk(instruction: Instruction) -> Instruction:
     """The same instruction with every ignored bit set."""
-    named = NAMED_BITS[instruction.op]
+    named = OPERATIONS[instruction.op].named_bits
     changed = {}
     for name, (_, width) in FIELDS.items():
         if name != "op":

@@ -21,6 +21,7 @@ module unit_bench;
   logic resp_valid  /* verilator public_flat_rw */ = 1'b0;
   logic [31:0] resp_data  /* verilator public_flat_rw */ = '0;
 
+  // Written by make operations.
   wire [3:0] op = instr[ga2_pkg::FieldOp+:4];
   wire [15:0] a = instr[ga2_pkg::FieldA+:16];
   wire [15:0] b = instr[ga2_pkg::FieldB+:16];
@@ -32,6 +33,7 @@ module unit_bench;
   wire [7:0] h = instr[ga2_pkg::FieldH+:8];
   wire [3:0] fl = instr[ga2_pkg::FieldFl+:4];
   wire [17:0] x = instr[ga2_pkg::FieldX+:18];
+  // End of what make operations writes.
 
   // ---- The socket: one bit or word a unit, its index is the opcode
 
@@ -55,10 +57,7 @@ module unit_bench;
   // Of all units, selected or not: nothing may move when nothing was started.
   wire any_request  /* verilator public_flat_rd */ = |{rens, wes, dones, req_valid, wr_valid};
 
-  assign {rens[15:9], rens[1:0]} = '0;
-  assign {wes[15:9], wes[2], wes[0]} = '0;
-  assign {dones[15:9], dones[0]} = '0;
-
+  // Written by make operations.
   ga2_load u_load (
       .clk,
       .rst,
@@ -198,6 +197,11 @@ module unit_bench;
       .wdata(wdatas[ga2_pkg::OpUnpack]),
       .done_q(dones[ga2_pkg::OpUnpack])
   );
+
+  assign {rens[15:9], rens[1:0]} = '0;
+  assign {wes[15:9], wes[2], wes[0]} = '0;
+  assign {dones[15:9], dones[0]} = '0;
+  // End of what make operations writes.
 
   // ---- Beside the socket
 

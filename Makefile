@@ -72,8 +72,9 @@ compare: setup-all ## the same in both simulators, which must agree on memory, c
 waves: WAVES := 1
 waves: decode ## the same with waves, into build/waves (also WAVES=1 with decode and run): STEPS=2 keeps them small
 
-run: setup ## one program on model and RTL: PROGRAM=file.asm|file.hex [EXT=image.hex] [SPAD=spad.hex] [OUT=final.hex] [DEPTH=8192] [LAT=8 | LATS=3,9,1] [PULSES=5,9] [RESET_AT=30 [LATE=1]] SIM=... [WAVES=1] [RTL=folder]
-	@$(PY) -m sim.programs.run $(sim_opts) $(program_opts) $(call opt,RESET_AT,--reset-at) $(call flag,LATE,--late)
+run: setup ## one program on model and RTL: PROGRAM=file.asm|file.hex [EXT=image.hex] [SPAD=spad.hex] [OUT=final.hex] [DEPTH=8192] [LAT=8 | LATS=3,9,1] [PULSES=5,9] [RESET_AT=30 [LATE=1]] SIM=... [WAVES=1] [RTL=folder]; or SEQUENCE=name [PARAMS="seed=1 count=9"] of verif/sequences
+	@$(PY) -m sim.programs.$(if $(value SEQUENCE),sequence,run) $(sim_opts) $(program_opts) \
+	  $(call opt,RESET_AT,--reset-at) $(call flag,LATE,--late) $(call opt,SEQUENCE,--sequence) $(call opt,PARAMS,--params)
 
 trace: setup ## instructions of a program on a time line, for Perfetto: PROGRAM=file.asm [EXT= SPAD= DEPTH= LAT= LATS= PULSES= WAVES= RTL= as for run] [OUT=file.trace.json] SIM=...
 	@$(PY) -m sim.programs.trace $(sim_opts) $(program_opts)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from sim.operations.generate import GenerateError, generated
 from sim.operations.missing import problems
-from sim.shared.cli import Parser, UsageError, run
+from sim.shared.cli import Parser, run
+from sim.shared.errors import UsageError
 from sim.shared.paths import ROOT
 
 

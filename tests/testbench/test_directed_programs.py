@@ -5,7 +5,12 @@ Everything runs on the model; coverage is counted with the same functions that a
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
+import sys
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,6 +26,7 @@ from stimulus_support import (
 from model.chip.isa import FaultCode, Instruction, Op, decode, encode
 from model.chip.machine import Machine
 from model.chip.timeline import timeline
+from sim.shared.paths import ROOT
 from verif.bins.program import BinRunner
 from verif.plan import load_plan
 from verif.stimulus.directed import REGISTRY
@@ -186,3 +192,38 @@ def test_aborts_and_start_pulses_fall_into_the_program() -> None:
     for item in timed:
         last = timeline(item.program, item.read_latency)[-1].last
         assert all(cycle <= last for cycle in (*item.start_pulses, item.abort_at or 1)), item.name
+
+
+def test_every_module_of_directed_programs_and_sequences_is_found_by_itself(
+    tmp_path: Path,
+) -> None:
+    """A new file, also in a new folder, needs no line elsewhere."""
+    shutil.copytree(
+        ROOT / "verif", tmp_path / "verif", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    folder = tmp_path / "verif" / "stimulus" / "directed" / "mine"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("")
+    (folder / "first.py").write_text(
+        "from verif.stimulus.builder import Builder\n"
+        "from verif.stimulus.registry import directed\n\n\n"
+        "@directed('mine')\n"
+        "def my_program():\n    'One HALT.'\n    return Builder('my_program').item()\n"
+    )
+    (tmp_path / "verif" / "sequences" / "mine.py").write_text(
+        "from verif.sequences.base import ProgramSequence\n\n\n"
+        "class MyOwnSequence(ProgramSequence):\n    pass\n"
+    )
+    code = (
+        "from verif.stimulus.directed import REGISTRY\n"
+        "from verif.sequences.registry import SEQUENCES\n"
+        "print(REGISTRY['my_program'].about, *sorted(SEQUENCES))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": f"{tmp_path}:{ROOT}"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout == "One HALT. items my_own random shrink\n", done.stderr

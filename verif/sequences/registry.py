@@ -1,18 +1,34 @@
-"""Sequences by the name a job gives."""
+"""Sequences by the name a job gives: every class of this package, found by itself."""
 
 from __future__ import annotations
 
+import importlib
+import inspect
+import pkgutil
+import re
+
+import verif.sequences
 from verif.items.job import Job
 from verif.sequences.base import ProgramSequence
-from verif.sequences.items import ItemsSequence
-from verif.sequences.random_programs import RandomSequence
-from verif.sequences.shrink import ShrinkSequence
 
-SEQUENCES: dict[str, type[ProgramSequence]] = {
-    "items": ItemsSequence,
-    "random": RandomSequence,
-    "shrink": ShrinkSequence,
-}
+_SUFFIX = "Sequence"
+
+
+def _found() -> dict[str, type[ProgramSequence]]:
+    """Subclasses of ``ProgramSequence`` as ``my_own`` for ``MyOwnSequence``."""
+    found: dict[str, type[ProgramSequence]] = {}
+    for module in pkgutil.walk_packages(verif.sequences.__path__, "verif.sequences."):
+        if module.name == __name__:
+            continue
+        for name, kind in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
+            if issubclass(kind, ProgramSequence) and kind.__module__ == module.name:
+                short = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.removesuffix(_SUFFIX)).lower()
+                found[short] = kind
+    del found["program"]  # the base
+    return found
+
+
+SEQUENCES: dict[str, type[ProgramSequence]] = _found()
 
 
 class UnknownSequenceError(KeyError):

@@ -1,32 +1,16 @@
-"""Directed programs, one module an operation family; importing this package registers them all."""
+"""Directed programs, one module an operation family; importing this package registers them all.
+
+A module or a folder of modules put in here is found by itself.
+"""
 
 from __future__ import annotations
 
-from verif.stimulus.directed import (
-    argmax,
-    control,
-    faults,
-    load_store,
-    matmul,
-    requantize,
-    resets,
-    softmax,
-    unpack,
-    vector_add,
-)
+import importlib
+import pkgutil
+
 from verif.stimulus.registry import REGISTRY, Directed, directed, register
 
-FAMILIES = (
-    load_store,
-    matmul,
-    requantize,
-    softmax,
-    vector_add,
-    argmax,
-    unpack,
-    faults,
-    control,
-    resets,
-)
+__all__ = ["REGISTRY", "Directed", "directed", "register"]
 
-__all__ = ["FAMILIES", "REGISTRY", "Directed", "directed", "register"]
+for _module in pkgutil.walk_packages(__path__, f"{__name__}."):
+    importlib.import_module(_module.name)

@@ -1,0 +1,84 @@
+"""Play any sequence of verif/sequences by its name (``make run SEQUENCE=...``)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import yaml
+from rich.console import Console
+
+from sim.decode.report import verdict
+from sim.engine.play import Simulation, play
+from sim.programs.program_options import add_program_options, program_item
+from sim.shared.cli import Parser, run
+from sim.shared.errors import UsageError
+from sim.shared.failures import print_failures
+from verif.items.job import Job
+from verif.sequences.registry import UnknownSequenceError, make_sequence
+
+
+def main() -> int:
+    """Play the sequence; 0 when every program of it passed."""
+    parser = Parser(prog="run", description=__doc__)
+    add_program_options(parser)
+    parser.add_argument("--sequence", required=True, help="its class name without 'Sequence'")
+    parser.add_argument("--params", default="", help="of the job, as in 'seed=1 count=20'")
+    args = parser.parse_args()
+    items = [program_item(args)] if args.program else []
+    params = {"where": f"SIM={args.sim}", **parameters(args.params)}
+    job = Job(args.sequence, params, items)
+    programs = count(job)
+    console = Console(highlight=False)
+    simulation = Simulation(job, args.sim, programs, build={"rtl": args.rtl})
+    batch = play(console, [simulation], waves=args.waves)
+    print_failures(console, batch.results)
+    compared = sum(result.comparisons for result in batch.results)
+    console.print(
+        f"{verdict(batch.passed)}  sequence {args.sequence} on {args.sim}: "
+        f"{len(batch.results):,} of {programs:,} programs, {len(batch.failed)} failed, "
+        f"{compared:,} comparisons",
+        soft_wrap=True,
+    )
+    return 0 if batch.passed else 1
+
+
+def parameters(text: str) -> dict[str, Any]:
+    """Read ``key=value`` pairs; a value is a number, a text or a list as YAML has them.
+
+    Raises:
+        UsageError: a word without ``=``.
+    """
+    found: dict[str, Any] = {}
+    for word in text.split():
+        name, equals, value = word.partition("=")
+        if not (name and equals):
+            raise UsageError(f"PARAMS: {word!r} is not key=value, as in PARAMS='seed=1 count=20'")
+        found[name] = yaml.safe_load(value)
+    return found
+
+
+def count(job: Job) -> int:
+    """How many programs the sequence of ``job`` plays.
+
+    Raises:
+        UsageError: there is none of that name, it lacks a parameter, or it plays nothing.
+    """
+    try:
+        programs = sum(1 for _ in make_sequence(job).programs())
+    except UnknownSequenceError as error:
+        raise UsageError(f"SEQUENCE={job.sequence}: {error.args[0]}") from None
+    except KeyError as error:
+        raise UsageError(f"SEQUENCE={job.sequence} needs PARAMS='{error.args[0]}=...'") from None
+    except NotImplementedError:
+        raise UsageError(
+            f"SEQUENCE={job.sequence} decides by itself what it plays; it has its own target"
+        ) from None
+    if not programs:
+        raise UsageError(
+            f"SEQUENCE={job.sequence}: nothing to play; give PROGRAM=... or PARAMS=..."
+        )
+    return programs
+
+
+if __name__ == "__main__":
+    run("run", main)

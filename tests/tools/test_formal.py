@@ -251,7 +251,8 @@ def test_another_design_is_the_one_that_is_proved(tmp_path):
     shutil.rmtree(results.parent)
 
 
-def test_ctrl_c_ends_everything_at_once(tmp_path):
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_nothing_goes_on_when_it_is_ended(ending, tmp_path):
     shutil.copytree(RTL, tmp_path / "rtl")
     with open(tmp_path / "rtl" / "ga2_divider.sv", "a") as file:
         file.write(f"// {uuid4()}\n")  # unknown so far
@@ -271,10 +272,11 @@ def test_ctrl_c_ends_everything_at_once(tmp_path):
         time.sleep(0.05)
     assert len(children) >= 2
     begin = time.monotonic()
-    running.send_signal(signal.SIGINT)
+    running.send_signal(ending)
     _, errors = running.communicate(timeout=60)
-    assert time.monotonic() - begin < 5
-    assert running.returncode == 130
-    assert errors.split() == ["formal:", "interrupted"]
-    _, alive = psutil.wait_procs(children, timeout=5)
+    _, alive = psutil.wait_procs(children, timeout=10)
     assert not alive
+    if ending is signal.SIGINT:
+        assert time.monotonic() - begin < 5
+        assert running.returncode == 130
+        assert errors.split() == ["formal:", "interrupted"]

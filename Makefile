@@ -179,8 +179,8 @@ setup-all:
 setup-python:
 	@sim/setup/setup.sh python
 
-test-fresh: ## README's two commands on a new Debian machine in a folder, as root and as a user (root, debootstrap): DISTRO=bookworm|trixie [AS=root|user]
-	@sim/setup/fresh.sh $(call quote,$(value DISTRO)) $(call quote,$(value AS))
+test-fresh: ## README's two commands on a new Debian machine in a folder, as root and as a user (root, debootstrap): DISTRO=bookworm|trixie [WHO=root|user]
+	@sim/setup/fresh.sh $(call quote,$(value DISTRO)) $(call quote,$(value WHO))
 
 clean: ## remove compiled simulations, results and caches
 	rm -rf build .mypy_cache .ruff_cache .pytest_cache .hypothesis

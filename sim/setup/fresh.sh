@@ -138,7 +138,7 @@ fi
 
 distro=${1:-}
 [ -n "$distro" ] || die "which Debian? As in: make test-fresh DISTRO=bookworm"
-case ${2:-both} in root | user | both) ;; *) die "AS=$2: root or user, or nothing for both" ;; esac
+case ${2:-both} in root | user | both) ;; *) die "WHO=$2: root or user, or nothing for both" ;; esac
 [ "$(id -u)" = 0 ] || die "making a machine in a folder takes root (debootstrap, chroot, mount): run it as root"
 for command in debootstrap unshare setpriv chroot; do
     have $command || die "no $command on this machine: install it (Debian: apt install debootstrap util-linux)"

@@ -33,6 +33,7 @@ class Machine:
             "Makefile",
             "requirements.txt",
             SETUP,
+            "sim/setup/fresh.sh",
             "sim/setup/variables.awk",
             "sim/setup/verilator",
         ):
@@ -290,6 +291,34 @@ def test_ready_environment_is_left_alone() -> None:
     for _ in range(2):  # the first call may have new requirements to install
         done = subprocess.run([SETUP, "python"], cwd=ROOT, env=env, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+# ---------------------------------------------------------------- a new machine
+
+
+@pytest.mark.parametrize(
+    ("arguments", "user", "said"),
+    [
+        ((), 0, "which Debian? As in: make test-fresh DISTRO=bookworm"),
+        (("DISTRO=bookworm", "WHO=me"), 0, "WHO=me: root or user, or nothing for both"),
+        (("DISTRO=bookworm",), 1000, "takes root (debootstrap, chroot, mount)"),
+        (("DISTRO=bookworm",), 0, "no debootstrap on this machine"),
+    ],
+)
+def test_new_machine_that_cannot_be_made_is_refused(
+    machine: Machine, arguments: tuple[str, ...], user: int, said: str
+) -> None:
+    machine.command("id", f"echo {user}")
+    assert said in machine.fails("make", "test-fresh", *arguments)
+    assert not (machine.project / "build").exists()
+
+
+def test_readme_opens_with_the_two_commands() -> None:
+    """A new machine is tried with these, too."""
+    blocks = (ROOT / "README.md").read_text().split("```")
+    assert blocks[0].splitlines()[1:] == [""]  # behind the title
+    commands = [line.partition("#")[0].strip() for line in blocks[1].strip().splitlines()]
+    assert commands == ["make", "make test"]
 
 
 # ---------------------------------------------------------------- the Makefile's variables

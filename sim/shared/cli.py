@@ -6,10 +6,11 @@ Exit codes: 0 everything matched, 1 something did not, 2 the command line was wr
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from model.chip.assembler import AssemblyError
 from model.chip.image import ImageError
@@ -22,7 +23,15 @@ EXPECTED = (UsageError, ToolError, ModelError, AssemblyError, ImageError, Progra
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser whose errors are one line, without the usage text."""
+    """An argument parser whose errors are one line, without the usage text.
+
+    Where it is made everything is loaded: from then on Ctrl-C raises KeyboardInterrupt.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def error(self, message: str) -> NoReturn:
         """Print ``message`` and exit with 2."""
@@ -56,6 +65,7 @@ def run(program: str, main: Callable[[], int]) -> NoReturn:
     except OSError as error:
         fail(program, f"{error.filename}: {error.strerror}" if error.filename else str(error))
     except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second one changes nothing
         print(f"\n{program}: interrupted", file=sys.stderr)
         code = 130
     sys.exit(code)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -244,6 +246,29 @@ def test_errors_leave_with_their_exit_code() -> None:
     done = call("decode", "--windows", "0")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "decode: error: WINDOWS=0: '0' is neither 'none' nor a number above 0\n"
+
+
+def test_interrupt_while_a_front_end_is_loaded_prints_no_traceback(tmp_path: Path) -> None:
+    """Ctrl-C in the first second, here while numpy is imported; make says what ended."""
+    (tmp_path / "numpy.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "sim.decode"],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")
+
+
+def test_interrupt_is_one_line_and_130() -> None:
+    script = "import os\nfrom sim.shared.cli import Parser, run\n"
+    script += "def main():\n    Parser()\n    os.kill(os.getpid(), 2)\nrun('decode', main)\n"
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (130, "\ndecode: interrupted\n")
 
 
 def test_disassembly_assembles_back(tmp_path: Path) -> None:

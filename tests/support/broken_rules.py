@@ -7,8 +7,9 @@ program in between must pass again.
 from __future__ import annotations
 
 import re
-import shutil
 from pathlib import Path
+
+from planting import design_copy, extend, reconnect, redirect
 
 WRONG = {
     1: {"req_valid": "ok || marked"},
@@ -52,15 +53,15 @@ def plant(source: Path, target: Path) -> Path:
     """Copy the design with all rules broken in turn; returns the copy's folder.
 
     Raises:
-        ValueError: an output is not driven in one place as expected.
+        PatchError: an output is not driven in one place.
     """
-    shutil.copytree(source, target)
-    top = target / "ga2.sv"
-    text = top.read_text()
-    nets = dict.fromkeys(net for wrong in WRONG.values() for net in wrong)
-    declared, assigned = [], []
-    for net in nets:
-        text = _redirect(text, net)
+    folder = design_copy(source, target)
+    top = folder / "ga2.sv"
+    text, cleared_by = reconnect(top.read_text(), "ga2_counters", "clear", "clear")
+    declared, assigned = ["  wire clear;\n"], [f"  assign clear_ok = {cleared_by};\n"]
+    for net in dict.fromkeys(net for wrong in WRONG.values() for net in wrong):
+        if net != "clear":
+            text = redirect(folder, text, net)
         declared.append(f"  wire [{WIDTH.get(net, 1) - 1}:0] {net}_ok;\n")
         value = f"{net}_ok"
         for rule, wrong in WRONG.items():
@@ -70,24 +71,5 @@ def plant(source: Path, target: Path) -> Path:
                 other = re.sub(r"\bok\b", f"{net}_ok", wrong[net])
                 value = f"turn == {turn} ? ({other}) : ({value})"
         assigned.append(f"  assign {net} = {value};\n")
-    text = text.replace("\n);\n", "\n);\n" + "".join(declared) + "  wire clear;\n", 1)
-    text = text.replace("\nendmodule", STATE + "".join(assigned) + "\nendmodule")
-    top.write_text(text)
-    return target
-
-
-def _redirect(text: str, net: str) -> str:
-    """Let what drives ``net`` drive ``<net>_ok``."""
-    forms = {
-        "clear": (r"\.clear\(begin_run\)", ".clear(clear)"),
-        "spad_we": (r"assign spad_we =", "assign spad_we_ok ="),
-        "spad_ren": (r"assign spad_ren =", "assign spad_ren_ok ="),
-    }
-    usual = (rf"\.{net}(_q)?(\({net}\))?(?=,|\n)", rf".{net}\1({net}_ok)")
-    pattern, replacement = forms.get(net, usual)
-    text, count = re.subn(pattern, replacement, text)
-    if count != 1:
-        raise ValueError(f"{net} is driven in {count} places of ga2.sv")
-    if net == "clear":
-        text = text.replace("\nendmodule", "\n  assign clear_ok = begin_run;\n\nendmodule")
-    return text
+    top.write_text(extend(text, "".join(declared), STATE + "".join(assigned)))
+    return folder

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sim.mutate.rtl.mutant import Mutant
 from sim.mutate.rtl.source import load
+from sim.shared.patch import patch
 
 COUNTER = """\
 `default_nettype none
@@ -55,8 +56,7 @@ TEXTS = {FILE: COUNTER}
 
 def with_change(old: str, new: str) -> dict[str, str]:
     """The sample with one text replaced, which must be there once."""
-    assert COUNTER.count(old) == 1, old
-    return {FILE: COUNTER.replace(old, new)}
+    return {FILE: patch(COUNTER, old, new, FILE)}
 
 
 def by_description(mutants: list[Mutant], text: str) -> Mutant:

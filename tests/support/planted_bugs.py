@@ -6,9 +6,10 @@ copy is the sound design.
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
+
+from planting import change, design_copy, extend
 
 
 @dataclass(frozen=True)
@@ -180,30 +181,22 @@ def plant(source: Path, target: Path) -> Path:
     """Copy the design with all bugs in it; returns the copy's folder.
 
     Raises:
-        ValueError: a text to be replaced is not there exactly once.
+        PatchError: a text to be replaced is not there exactly once.
     """
-    shutil.copytree(source, target)
+    folder = design_copy(source, target)
+    for file in dict.fromkeys(bug.file for bug in BUGS):
+        text = (folder / file).read_text()
+        (folder / file).write_text(extend(text, CHOICE, ""))
     for number, bug in enumerate(BUGS, 1):
-        path = target / bug.file
-        text = path.read_text()
-        sound = bug.context.format(bug.sound)
-        if text.count(sound) != 1:
-            raise ValueError(f"{sound!r} is {text.count(sound)} times in {bug.file}")
-        if CHOICE not in text:
-            text = text.replace("\n);\n", f"\n);\n{CHOICE}", 1)
         # Unsized literals take the type of their place; so does '0 on either side.
         chosen = f"(bug == {number}) ? {bug.broken} : {bug.sound}"
-        path.write_text(text.replace(sound, bug.context.format(f"({chosen})")))
-    sequencer = target / "ga2_sequencer.sv"
-    head, begin, rest = sequencer.read_text().partition("  assign begin_run")
-    sequencer.write_text(head + BEGUN + begin + rest)
-    return target
+        change(folder, bug.file, bug.context.format(bug.sound), bug.context.format(f"({chosen})"))
+    change(folder, "ga2_sequencer.sv", "assign begin_run =", f"{BEGUN}  assign begin_run =")
+    return folder
 
 
 def replant(source: Path, target: Path, bug: Bug) -> Path:
     """Copy the design with one bug in it for good; returns the copy's folder."""
-    shutil.copytree(source, target)
-    path = target / bug.file
-    sound, broken = (bug.context.format(text) for text in (bug.sound, bug.broken))
-    path.write_text(path.read_text().replace(sound, broken))
-    return target
+    folder = design_copy(source, target)
+    change(folder, bug.file, bug.context.format(bug.sound), bug.context.format(bug.broken))
+    return folder

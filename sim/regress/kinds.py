@@ -58,8 +58,8 @@ def run_simulation(spec: JobSpec, folder: Path) -> Outcome:
 
 
 KINDS: dict[str, Callable[[JobSpec, Path], Outcome]] = {
-    "command": run_command,
     "decode": run_simulation,
     "random": run_simulation,
     "directed": run_simulation,
+    "command": run_command,
 }

@@ -16,9 +16,10 @@ from typing import Any
 
 import yaml
 
+from sim.regress.kinds import KINDS as PLAYED_KINDS
 from sim.regress.records import JobSpec
 
-KINDS = ("decode", "random", "directed", "command", "noop")
+KINDS = (*PLAYED_KINDS, "noop")
 SIMULATORS = ("icarus", "verilator")
 AXES = ("simulator", "lat", "depth", "window", "page")
 GROUP_KEYS = {"name", "kind", "params", "seeds", "seed", "timeout", *AXES}

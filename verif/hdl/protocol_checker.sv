@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks the pins of GA-2 after the first reset; passive. Errors are counted, their
 // codes collected in a mask, the first one kept with its cycle. They are read when `done` rises and
-// start anew in the cycle after. The texts of the codes are in verif/env/protocol.py.
+// start anew in the cycle after. verif/env/protocol.py reads the codes and their texts from here.
 `default_nettype none
 
 module protocol_checker #(
@@ -34,20 +34,35 @@ module protocol_checker #(
 );
 
   typedef enum logic [7:0] {
+    // read request outside an LD
     ReqOutsideLoad      = 1,
+    // external write outside an ST
     WriteOutsideStore   = 2,
+    // read burst whose addresses are not consecutive
     ReqNotConsecutive   = 3,
+    // write burst whose addresses are not consecutive
     WriteNotConsecutive = 4,
+    // an instruction or program ended with read requests unanswered
     Unanswered          = 5,
+    // counters changed after the end of the program
     CountersNotHeld     = 6,
+    // halted or the fault outputs changed after the end of the program
     EndNotHeld          = 7,
+    // unknown bit on a control output
     UnknownControl      = 8,
+    // unknown bit on a data output
     UnknownData         = 9,
+    // cyc_total did not count every cycle from 0 (also: a start while running was not ignored)
     TotalNotCounting    = 10,
+    // cyc_total is not cyc_mm + cyc_dma + cyc_vec + 2 * n_inst + 2 at the end
     CounterSum          = 11,
+    // fault rose without halted
     FaultWithoutHalt    = 12,
+    // a counter, halted, the fault outputs or imem_addr not cleared by reset or start
     NotCleared          = 13,
+    // scratchpad written outside an instruction's busy time
     SpadWriteOutside    = 14,
+    // scratchpad read outside an instruction's busy time
     SpadReadOutside     = 15
   } code_e;
 

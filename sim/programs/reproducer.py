@@ -57,12 +57,14 @@ def save(
     folder.mkdir(parents=True, exist_ok=True)
     item = series[-1]
     name = f"{stem(item.name)}-{sim}"
-    if len(series) == 1 and not late_cycles(item):
+    # 'make run' knows no idle cycles between a reset and the run behind it.
+    idle = item.abort_at is not None and item.idle_after > 0
+    if len(series) == 1 and not late_cycles(item) and not idle:
         path = folder / f"{name}.asm"
         command = f"make run {_write(path, item)} SIM={sim}"
         command += "" if rtl == RTL else f" RTL={shown(rtl)}"
     else:
-        # The failure needs what ran before, so the files are for reading, the job for replaying.
+        # The failure needs more than 'make run' gives: files for reading, the job for replaying.
         Job("items", {}, series).save(folder / name)
         for number, one in enumerate(series):
             path = folder / name / f"{number}.asm"

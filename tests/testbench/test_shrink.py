@@ -242,3 +242,11 @@ def test_files_hold_all_that_a_program_needs(tmp_path: Path) -> None:
     assert (
         f".word 0x{program[0]:032x} ; UNPACK dst=16 src=5 len=1\nHALT\n" in saved.path.read_text()
     )
+
+
+def test_idle_cycles_behind_a_reset_are_replayed_from_the_job(tmp_path: Path) -> None:
+    item = ProgramItem(*("idle", [encode(halt())], np.arange(4), np.zeros(4096)), abort_at=1)
+    assert save("icarus", [item], "", folder=tmp_path).command.startswith("make run ")
+    late = replace(item, idle_after=4)
+    assert "programs.rerun" in save("icarus", [late], "", folder=tmp_path).command
+    assert load_job(tmp_path / "idle-icarus").items[0].idle_after == 4

@@ -7,6 +7,7 @@ missed, a program fails, or an exclusion is no longer needed.
 
 from __future__ import annotations
 
+import argparse
 import time
 from pathlib import Path
 
@@ -29,8 +30,11 @@ from sim.engine.design import own_design
 from sim.engine.play import Batch
 from sim.shared.cli import Parser, integer, run
 from sim.shared.errors import UsageError
-from sim.shared.files import write_json
+from sim.shared.failures import program_cases, simulation_case
+from sim.shared.junit import Case, Suite
+from sim.shared.outcome import Outcome
 from sim.shared.paths import BUILD, RESULTS, SIMULATORS, shown
+from sim.shared.results import ResultFiles
 from verif.items.job import COVERAGE_FILE
 from verif.plan import Plan, PlanError, load_plan
 
@@ -59,6 +63,12 @@ def main() -> int:
     for folder in args.also:
         if not any(data_files([folder])):
             raise UsageError(f"ALSO={folder}: no folder with coverage data, as {shown(FOLDER)} is")
+    with ResultFiles("coverage", args.results) as files:
+        return cover(args, files)
+
+
+def cover(args: argparse.Namespace, files: ResultFiles) -> int:
+    """Do it all; return the exit code."""
     begin = time.monotonic()
     sims = [args.sim] if args.sim else ["icarus", "verilator"]
     console = Console(highlight=False)
@@ -78,15 +88,17 @@ def main() -> int:
     print_report(console, report)
     page = args.folder / "index.html"
     write_html(page, report)
-    figures = args.results / "coverage.json"
-    write_json(figures, report.to_json())
-    good = not report.problems
-    console.print(
-        f"[bold {'green' if good else 'red'}]{'PASS' if good else 'FAIL'}[/]  coverage, "
-        f"{report.seconds:.0f} s; {shown(page)} and {shown(figures)}",
-        soft_wrap=True,
+    cases = [Case(f"problem {n}", Outcome.FAILED, p) for n, p in enumerate(report.problems, 1)]
+    return files.finish(
+        console,
+        not report.problems,
+        f"coverage, {report.seconds:.0f} s; {shown(page)}",
+        report.to_json(),
+        [
+            Suite("coverage.programs", program_cases(report.played.results)),
+            Suite("coverage", [*cases, simulation_case(report.played.errors)]),
+        ],
     )
-    return 0 if good else 1
 
 
 def measure(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import time
 from typing import Any
 
@@ -16,16 +17,15 @@ from sim.decode.report import (
     print_checks,
     print_cycles,
     print_heading,
-    print_verdicts,
+    print_window_verdicts,
     print_windows,
-    verdict,
 )
 from sim.engine.play import Simulation, play, simulator_version
 from sim.shared.cli import Parser, add_simulator_options, run
-from sim.shared.failures import failure_text, print_failures
-from sim.shared.files import write_json
-from sim.shared.paths import shown
-from sim.shared.results import Verdict, write_junit
+from sim.shared.failures import print_failures, program_cases, simulation_case
+from sim.shared.junit import Case, Suite
+from sim.shared.outcome import Outcome
+from sim.shared.results import ResultFiles
 
 
 def main() -> int:
@@ -35,12 +35,17 @@ def main() -> int:
     add_decode_options(parser)
     args = parser.parse_args()
     options = decode_options(args)
+    head = {"simulator": args.sim, "simulator_version": simulator_version(args.sim)}
+    with ResultFiles(f"decode-{args.sim}", args.results, **head) as files:
+        return decode(args, options, files)
+
+
+def decode(args: argparse.Namespace, options: DecodeOptions, files: ResultFiles) -> int:
+    """Do it all; return the exit code."""
     console = Console(highlight=False)
     started = time.perf_counter()
-
-    version = simulator_version(args.sim)
     runs = compile_runs(options)
-    print_heading(console, f"{args.sim} {version}", options.first)
+    print_heading(console, f"{args.sim} {files.head['simulator_version']}", options.first)
     checks = software_checks(options.first, list(options.runs))
     checked = print_checks(console, checks)
     # Coverage is what `make cov` asks about; here it would only cost time.
@@ -49,28 +54,32 @@ def main() -> int:
     played = play(console, [simulation], waves=args.waves, waves_of_failure=True)
     outcomes = by_window(runs, played.results)
     print_windows(console, outcomes)
-    print_verdicts(console, outcomes)
+    print_window_verdicts(console, outcomes)
     print_cycles(console, outcomes)
     print_failures(console, played.results)
 
     comparisons = sum(result.comparisons for result in played.results)
     mismatches = sum(len(result.mismatches) for result in played.results)
     matched = all(outcome.passed for outcome in outcomes.values()) and comparisons > 0
-    passed = checked and matched and played.passed
-    name = f"decode-{args.sim}"
-    head = {"simulator": args.sim, "simulator_version": version, "passed": passed}
-    counts = {"comparisons": comparisons, "mismatches": mismatches}
     seconds = time.perf_counter() - started
-    write_json(args.results / f"{name}.json", head | counts | _figures(options, outcomes, seconds))
-    write_junit(args.results / f"{name}.xml", _verdicts(name, checks, outcomes))
-    write_csv(args.results / f"{name}.csv", outcomes)
-    write_longest_trace(args.results, args.sim, outcomes)
-    console.print(
-        f"{verdict(passed)}  {comparisons:,} comparisons, {mismatches} mismatches, "
-        f"{seconds:.1f} s; {shown(args.results / name)}.json, .xml and .csv",
-        soft_wrap=True,
+    files.attempt(files.path(".csv"), lambda path: write_csv(path, outcomes))
+    files.attempt(
+        files.path(".trace.json"), lambda path: write_longest_trace(path.parent, args.sim, outcomes)
     )
-    return 0 if passed else 1
+    return files.finish(
+        console,
+        checked and matched and played.passed,
+        f"{comparisons:,} comparisons, {mismatches} mismatches, {seconds:.1f} s",
+        {
+            "comparisons": comparisons,
+            "mismatches": mismatches,
+            **_figures(options, outcomes, seconds),
+        },
+        [
+            *_suites(files.name, checks, outcomes),
+            Suite(files.name, [simulation_case(played.errors)]),
+        ],
+    )
 
 
 def _figures(
@@ -89,21 +98,20 @@ def _figures(
     }
 
 
-def _verdicts(
+def _suites(
     name: str, checks: list[Check], outcomes: dict[int | None, WindowOutcome]
-) -> list[tuple[str, list[Verdict]]]:
+) -> list[Suite]:
     """One suite of software checks, one a window with a case for each step."""
-    suites = [
-        (
-            f"{name}.software",
-            [Verdict(c.name, c.verdict != "fail", c.detail, c.seconds) for c in checks],
-        )
+    known = {"pass": Outcome.PASSED, "skip": Outcome.SKIPPED}
+    checked = [
+        Case(c.name, known.get(c.verdict, Outcome.FAILED), c.detail, c.seconds) for c in checks
     ]
+    suites = [Suite(f"{name}.software", checked)]
     for window, outcome in outcomes.items():
-        cases = [Verdict(r.name, r.passed, failure_text(r)) for r in outcome.results]
         missing = outcome.run.steps[len(outcome.results) :]
-        cases += [Verdict(f"step {s.step}", False, "was not played") for s in missing]
-        suites.append((f"{name}.window-{window_name(window)}", cases))
+        cases = program_cases(outcome.results)
+        cases += [Case(f"step {s.step}", Outcome.ERROR, "was not played") for s in missing]
+        suites.append(Suite(f"{name}.window-{window_name(window)}", cases))
     return suites
 
 

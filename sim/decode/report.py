@@ -10,6 +10,7 @@ from model.checks.subject import Check
 from model.decode.workload import DecodeParams
 from sim.decode.job import WindowOutcome
 from sim.decode.options import window_name
+from sim.shared.results import verdict
 from sim.shared.table import format_table
 
 Outcomes = Mapping[int | None, WindowOutcome]
@@ -59,7 +60,7 @@ def print_windows(console: Console, outcomes: Outcomes) -> None:
             console.print(f"note (window {window_name(window)}): {note}", soft_wrap=True)
 
 
-def print_verdicts(console: Console, outcomes: Outcomes) -> None:
+def print_window_verdicts(console: Console, outcomes: Outcomes) -> None:
     """Print PASS or FAIL of every window, with its programs and cycles."""
     for window, outcome in outcomes.items():
         played, wanted = len(outcome.results), len(outcome.run.steps)
@@ -80,11 +81,6 @@ def print_cycles(console: Console, outcomes: Outcomes) -> None:
     rows.append(["all", *(f"{o.total_cycles:,}" for o in outcomes.values())])
     console.print("cycles per step")
     console.print(format_table(rows, ">" * len(rows[0])), soft_wrap=True)
-
-
-def verdict(passed: bool) -> str:
-    """Return PASS or FAIL with its colour."""
-    return "[bold green]PASS[/]" if passed else "[bold red]FAIL[/]"
 
 
 def _cycles(outcome: WindowOutcome, index: int) -> str:

@@ -18,6 +18,7 @@ from sim.engine.job_folder import job_path
 from sim.engine.simulator import JobResult, OnResult, SimulationError, simulate
 from sim.shared.paths import WAVES, shown
 from sim.shared.progress import ProgramProgress
+from sim.shared.results import print_verdict
 from verif.items.job import FAILING, Job, load_job
 from verif.items.program_item import ProgramItem
 from verif.items.result import ProgramResult
@@ -229,7 +230,7 @@ def _print_problems(console: Console, batch: Batch) -> None:
     for run in batch.runs:
         if run.error:
             log = f"; log: {shown(run.log)}" if run.log.exists() and not run.died else ""
-            console.print(f"[bold red]FAIL[/] {escape(run.error)}{log}", soft_wrap=True)
+            print_verdict(console, False, f"{run.error}{log}")
         if run.waves and run.waves.exists():
             console.print(f"waves: {shown(run.waves)}", soft_wrap=True)
 

@@ -6,7 +6,6 @@ import signal
 import sys
 import threading
 import time
-import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +17,10 @@ from cocotb_tools import config as cocotb_config
 from sim.engine.builds import MAKEFILE, Build, build, tail, tool_environment
 from sim.engine.job_folder import job_path, scratch_folder
 from sim.engine.save_file import write_save_file
+from sim.shared import junit
+from sim.shared.files import read_text
 from sim.shared.jsonl import Tail
+from sim.shared.outcome import Outcome
 from sim.shared.paths import ROOT, RTL
 from sim.shared.process import Child, Ended
 from verif.agents.control.complaints import complaints_in
@@ -84,7 +86,7 @@ class SimulationError(RuntimeError):
     """
 
     def __init__(self, run: JobResult) -> None:
-        text = run.log.read_text(errors="replace") if run.log.exists() else ""
+        text = read_text(run.log) if run.log.exists() else ""
         super().__init__(f"simulation {run.error} ({run.log}):\n{tail(text)}")
         self.run = run
 
@@ -304,7 +306,7 @@ def judge(run: JobResult, job: Job) -> None:
         run.error = f"ended with exit status {run.status}"
     elif not all(verdicts) and not run.failed:
         run.error = "cocotb's test failed"
-    said = complaints_in(run.log.read_text(errors="replace")) if run.error else []
+    said = complaints_in(read_text(run.log)) if run.error else []
     if said:
         run.error += f": {said[-1]}"
     sound = run.status == 0 and not run.error and all(verdicts)
@@ -331,7 +333,6 @@ def signal_name(number: int) -> str:
 def test_verdicts(results: Path) -> list[bool]:
     """Verdict of each test in cocotb's results file; empty when there is none."""
     try:
-        cases = ET.parse(results).getroot().iter("testcase")
-    except (FileNotFoundError, ET.ParseError):
+        return [case.outcome is Outcome.PASSED for case in junit.read(results)]
+    except junit.JunitError:
         return []
-    return [not any(c.tag in ("failure", "error", "skipped") for c in case) for case in cases]

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
 
 from model.errors import check_int
 from sim.engine.design import Design, design_option, own_design
@@ -22,10 +21,11 @@ from sim.formal.script import Script, ScriptError, Task, check_assumptions, writ
 from sim.shared import process
 from sim.shared.cli import Parser, run
 from sim.shared.errors import UsageError
-from sim.shared.files import write_json
+from sim.shared.junit import Case, Suite
+from sim.shared.outcome import Outcome
 from sim.shared.patch import PatchError
 from sim.shared.paths import shown
-from sim.shared.results import Verdict, write_junit
+from sim.shared.results import ResultFiles, print_verdict
 from sim.shared.table import format_table
 
 
@@ -215,6 +215,12 @@ def main() -> int:
     check_int("jobs", args.jobs, 1)
     design: Design = args.rtl or own_design()
     proofs = chosen(args.modules)
+    with ResultFiles("formal", design.output("results"), design=design.to_json()) as files:
+        return prove(proofs, design, args, files)
+
+
+def prove(proofs: list[Proof], design: Design, args: argparse.Namespace, files: ResultFiles) -> int:
+    """Do it all; return the exit code."""
     console = Console(highlight=False)
     begin = time.monotonic()
     try:
@@ -227,48 +233,40 @@ def main() -> int:
     for row in rows:
         if not row.passed:
             what = row.verdict if row.verdict != "proved" else row.mutant_verdict
-            console.print(
-                f"[bold red]FAIL[/] {row.proof.module}: {row.claim.name}: {escape(what)}; again: "
-                f"make formal MODULES={row.proof.module.removeprefix('ga2_')}"
-                f"{'' if design.is_own else f' RTL={design.path}'}",
-                soft_wrap=True,
-            )
-            console.print(escape("\n".join(row.log.splitlines()[-12:])), soft_wrap=True)
-    passed = bool(rows) and all(row.passed for row in rows)
-    results = design.output("results") / "formal"
-    write_json(results.with_suffix(".json"), _figures(rows, passed, design))
-    write_junit(results.with_suffix(".xml"), [("formal", [*map(_case, rows)])])
+            again = f"make formal MODULES={row.proof.module.removeprefix('ga2_')}"
+            again += "" if design.is_own else f" RTL={design.path}"
+            log = "\n".join(row.log.splitlines()[-12:])
+            text = f"{row.proof.module}: {row.claim.name}: {what}; again: {again}\n{log}"
+            print_verdict(console, False, text)
     covers = sum(len(proof.covers) for proof in proofs)
-    console.print(
-        f"{'[bold green]PASS[/]' if passed else '[bold red]FAIL[/]'}  {len(rows)} properties and "
-        f"{covers} covers of {design}, {time.monotonic() - begin:.1f} s; times of known verdicts "
-        f"are those of the run that found them ({shown(FOLDER)}); {shown(results)}.json and .xml",
-        soft_wrap=True,
+    return files.finish(
+        console,
+        bool(rows) and all(row.passed for row in rows),
+        f"{len(rows)} properties and {covers} covers of {design}, {time.monotonic() - begin:.1f} s;"
+        f" times of known verdicts are those of the run that found them ({shown(FOLDER)})",
+        {"properties": [*map(_figures, rows)]},
+        [Suite("formal", [*map(_case, rows)])],
     )
-    return 0 if passed else 1
 
 
-def _figures(rows: list[Checked], passed: bool, design: Design) -> dict[str, Any]:
-    properties = [
-        {
-            "property": row.claim.name,
-            "module": row.proof.module,
-            "engine": row.proved.engine,
-            "bound": row.proved.bound,
-            "seconds": row.proved.seconds,
-            "verdict": row.verdict,
-            "mutant": row.mutant_verdict,
-            "assumes": list(row.proved.assumed),
-            "covers": list(row.covers.covered),
-        }
-        for row in rows
-    ]
-    return {"passed": passed, "design": design.to_json(), "properties": properties}
+def _figures(row: Checked) -> dict[str, Any]:
+    return {
+        "property": row.claim.name,
+        "module": row.proof.module,
+        "engine": row.proved.engine,
+        "bound": row.proved.bound,
+        "seconds": row.proved.seconds,
+        "verdict": row.verdict,
+        "mutant": row.mutant_verdict,
+        "assumes": list(row.proved.assumed),
+        "covers": list(row.covers.covered),
+    }
 
 
-def _case(row: Checked) -> Verdict:
+def _case(row: Checked) -> Case:
     detail = f"{row.verdict}; on its mutant: {row.mutant_verdict}"
-    return Verdict(f"{row.proof.name}.{row.claim.name}", row.passed, detail, row.proved.seconds)
+    name = f"{row.proof.name}.{row.claim.name}"
+    return Case(name, Outcome.of(row.passed), detail, row.proved.seconds)
 
 
 if __name__ == "__main__":

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
 
 from model.errors import check_int
 from sim.engine.design import Design, design_option, own_design
@@ -18,10 +18,10 @@ from sim.gates.items import decode_items, random_programs
 from sim.gates.netlist import TARGETS, Netlist, block_rams, flip_flops, logic, synthesize
 from sim.shared.cli import Parser, integer, run
 from sim.shared.errors import UsageError
-from sim.shared.failures import print_failures
-from sim.shared.files import write_json
-from sim.shared.paths import shown
-from sim.shared.results import Verdict, write_junit
+from sim.shared.failures import failure_text, print_failures
+from sim.shared.junit import Case, Suite
+from sim.shared.outcome import Outcome
+from sim.shared.results import ResultFiles
 from sim.shared.table import format_table
 from verif.items.job import Job
 from verif.items.program_item import ProgramItem
@@ -116,21 +116,33 @@ def main() -> int:
     design: Design = args.rtl or own_design()
     targets = chosen("TARGETS", args.targets, TARGETS)
     sims = chosen("SIMS", args.sims, tuple(OPTIONS))
-    console = Console(highlight=False)
-    begin = time.monotonic()
     check_int("steps", args.steps, 0)
     check_int("n", args.random, 0)
     check_int("seed", args.seed, 0)
     if not args.steps and not args.random:
         raise UsageError("STEPS=0 and N=0 leave nothing to play")
+    with ResultFiles("gls", design.output("results"), design=design.to_json()) as files:
+        return simulate_gates(args, design, targets, sims, files)
+
+
+def simulate_gates(
+    args: argparse.Namespace,
+    design: Design,
+    targets: list[str],
+    sims: list[str],
+    files: ResultFiles,
+) -> int:
+    """Do it all; return the exit code."""
+    console = Console(highlight=False)
+    begin = time.monotonic()
     netlists = []
     try:
         for target in targets:
             with console.status(f"synthesizing to {target}"):
                 netlists.append(synthesize(target, design))
     except YosysError as error:
-        console.print(f"[bold red]FAIL[/] {escape(str(error))}", soft_wrap=True)
-        return 1
+        case = Case("synthesis", Outcome.ERROR, str(error))
+        return files.finish(console, False, str(error), {}, [Suite("gls", [case])])
     print(sizes(netlists), "\n", sep="")
     runs = []
     for sim in sims:
@@ -143,15 +155,13 @@ def main() -> int:
     print(runs_table(runs))
     for each in runs:
         print_failures(console, each.batch.results)
-    passed = bool(runs) and all(each.batch.passed for each in runs)
-    results = design.output("results") / "gls"
-    _write(results, design, netlists, runs, passed)
-    console.print(
-        f"{'[bold green]PASS[/]' if passed else '[bold red]FAIL[/]'}  "
-        f"{design}, {time.monotonic() - begin:.1f} s; {shown(results)}.json and .xml",
-        soft_wrap=True,
+    return files.finish(
+        console,
+        bool(runs) and all(each.batch.passed for each in runs),
+        f"{design}, {time.monotonic() - begin:.1f} s",
+        _figures(netlists, runs),
+        [Suite("gls", [*map(_case, runs)])],
     )
-    return 0 if passed else 1
 
 
 def chosen(name: str, text: str, known: Sequence[str]) -> list[str]:
@@ -166,16 +176,8 @@ def chosen(name: str, text: str, known: Sequence[str]) -> list[str]:
     return words
 
 
-def _write(
-    results: Path,
-    design: Design,
-    netlists: Sequence[Netlist],
-    runs: Sequence[NetlistRun],
-    passed: bool,
-) -> None:
-    figures = {
-        "passed": passed,
-        "design": design.to_json(),
+def _figures(netlists: Sequence[Netlist], runs: Sequence[NetlistRun]) -> dict[str, Any]:
+    return {
         "netlists": {
             n.target: {
                 "logic": logic(n.cells),
@@ -198,17 +200,12 @@ def _write(
             for each in runs
         ],
     }
-    write_json(results.with_suffix(".json"), figures)
-    cases = [
-        Verdict(
-            f"{each.netlist.target}-{each.sim}",
-            each.batch.passed,
-            "\n".join(each.batch.errors) or "a program did not match",
-            each.seconds,
-        )
-        for each in runs
-    ]
-    write_junit(results.with_suffix(".xml"), [("gls", cases)])
+
+
+def _case(run: NetlistRun) -> Case:
+    reason = "\n".join([*run.batch.errors, *map(failure_text, run.batch.failed)])
+    name = f"{run.netlist.target}-{run.sim}"
+    return Case(name, Outcome.of(run.batch.passed), reason or "nothing compared", run.seconds)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ what the last coverage run (``make cov``) found of each feature's bins.
 from __future__ import annotations
 
 import ast
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -18,7 +17,9 @@ from rich.console import Console
 from rich.table import Table
 
 from sim.shared.cli import Parser, run
+from sim.shared.files import read_json
 from sim.shared.paths import RESULTS, ROOT
+from sim.shared.results import print_verdict
 from sim.shared.test_log import Run, last_runs
 from verif.plan import PLAN_FILE, Feature, Plan, PlanError, load_plan
 from verif.stimulus.directed import REGISTRY
@@ -133,10 +134,8 @@ def status(tests: Iterable[str], runs: dict[str, dict[str, Run]], sims: list[str
 
 def covered_bins(folder: Path) -> dict[str, tuple[int, int]]:
     """What the last coverage run found, by coverage point; empty when there was none."""
-    path = folder / COVERAGE_FILE
-    if not path.exists():
-        return {}
-    points = json.loads(path.read_text())["functional"]["points"]
+    data = read_json(folder / COVERAGE_FILE) or {}
+    points = data.get("functional", {}).get("points", {})
     return {name: (point["hit"], point["bins"]) for name, point in points.items()}
 
 
@@ -184,7 +183,7 @@ def main() -> int:
     try:
         plan = load_plan(args.plan)
     except PlanError as error:
-        console.print(f"[bold red]FAIL[/] {args.plan}: {error}", soft_wrap=True)
+        print_verdict(console, False, f"{args.plan}: {error}")
         return 1
     existing = existing_tests()
     runs = last_runs(args.results)
@@ -221,12 +220,12 @@ def conclude(
     hit = sum(hit for hit, _ in bins.values())
     covered = f"{hit:,} were hit" if bins else "make cov did not run"
     good = not wrong and not failed and not (all_ran and not_run)
-    console.print(
-        f"[bold {'green' if good else 'red'}]{'PASS' if good else 'FAIL'}[/]  "
+    print_verdict(
+        console,
+        good,
         f"{len(plan.features)} features, {len(passed)} tests passed, {len(failed)} failed, "
         f"{len(not_run)} did not run; {len(plan.points)} coverage points with {total:,} bins, "
         f"{covered}; {len(wrong)} problems of the plan",
-        soft_wrap=True,
     )
     return 0 if good else 1
 

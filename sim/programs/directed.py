@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import difflib
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -9,13 +10,14 @@ from pathlib import Path
 from rich.console import Console
 
 from model.errors import check_int
-from sim.engine.play import Simulation, play, simulator_version
-from sim.programs.report import finish, print_groups
+from sim.engine.play import Simulation, play
+from sim.programs.report import finish, print_groups, program_files
 from sim.programs.shrink import shrink_failures
 from sim.shared.cli import Parser, add_simulator_options, integer, run
 from sim.shared.errors import UsageError
 from sim.shared.failures import print_failures
 from sim.shared.paths import RESULTS
+from sim.shared.results import ResultFiles
 from sim.shared.table import format_table
 from verif.items.job import Job
 from verif.items.program_item import ProgramItem
@@ -41,10 +43,19 @@ def main() -> int:
         console.print(format_table(rows, "<<<"), soft_wrap=True, markup=False)
         return 0
 
+    tests = [entry.name for entry in chosen]
+    with program_files("directed", args.sim, args.results, tests=tests) as files:
+        return play_directed(console, args, chosen, files)
+
+
+def play_directed(
+    console: Console, args: argparse.Namespace, chosen: list[Directed], files: ResultFiles
+) -> int:
+    """Play the programs, reduce what fails, report; return the exit code."""
     items = [item for entry in chosen for item in entry.items()]
     console.print(
-        f"GA-2 directed programs on {args.sim} {simulator_version(args.sim)}: {len(chosen)} tests, "
-        f"{len(items):,} programs",
+        f"GA-2 directed programs on {args.sim} {files.head['simulator_version']}: "
+        f"{len(chosen)} tests, {len(items):,} programs",
         soft_wrap=True,
     )
     simulation = Simulation(Job("items", {}, items), args.sim, build={"rtl": args.rtl})
@@ -65,18 +76,7 @@ def main() -> int:
     reduced = shrink_failures(
         console, args.sim, batch, series_of, rtl=args.rtl, seconds=args.shrink
     )
-    tests = [entry.name for entry in chosen]
-    return finish(
-        console,
-        "directed",
-        args.sim,
-        batch,
-        groups,
-        reduced,
-        rtl=args.rtl,
-        results=args.results,
-        tests=tests,
-    )
+    return finish(console, files, batch, groups, reduced, rtl=args.rtl)
 
 
 def select(names: str, quick: bool) -> list[Directed]:

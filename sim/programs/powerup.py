@@ -7,24 +7,25 @@ looks for the same mistake in every run: an unknown bit on an output is an error
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
 
 from model.chip.isa import encode, st
 from model.errors import check_int
-from sim.decode.compare import compare_results
+from sim.engine.agree import compare_results, difference_cases, print_differences
 from sim.engine.play import Batch, Simulation, play
 from sim.shared.cli import Parser, add_simulator_options, integer, run
 from sim.shared.errors import UsageError
-from sim.shared.failures import print_failures
-from sim.shared.files import write_json
-from sim.shared.paths import RESULTS, shown
-from sim.shared.results import Verdict, write_junit
+from sim.shared.failures import print_failures, program_cases, simulation_case
+from sim.shared.junit import Case, Suite
+from sim.shared.outcome import Outcome
+from sim.shared.paths import RESULTS
+from sim.shared.results import ResultFiles, print_verdict
 from verif.items.job import Job
 from verif.items.program_item import ProgramItem
 from verif.stimulus.directed import REGISTRY
@@ -33,7 +34,6 @@ from verif.stimulus.random_program import random_items
 
 SIM = "verilator"
 STATES = (1, 2)  # seeds of the initial state
-SHOWN = 5
 
 
 @dataclass(frozen=True)
@@ -109,31 +109,38 @@ def main() -> int:
     if args.sim != SIM:
         raise UsageError(f"SIM={args.sim}: initial states are random in {SIM} only")
     check_int("n", args.count, 0)
+    with ResultFiles("powerup", args.results, simulator=SIM) as files:
+        return powerup(args, files)
+
+
+def powerup(args: argparse.Namespace, files: ResultFiles) -> int:
+    """Do it all; return the exit code."""
     console = Console(highlight=False)
     items = programs(args.count, args.seed)
     outcome = compare_states(console, items, {"rtl": args.rtl})
     print_failures(console, outcome.batch.results)
-    for name, what in outcome.differences[:SHOWN]:
-        console.print(f"[bold red]DIFFERENT[/] {escape(name)}: {what}", soft_wrap=True)
-    if outcome.states and not outcome.states_differ:
-        console.print("[bold red]FAIL[/] both runs started from the same state")
-    found = dict(outcome.differences)
-    cases = [Verdict(i.name, i.name not in found, found.get(i.name, "")) for i in items]
-    write_junit(args.results / "powerup.xml", [("powerup", cases)])
-    figures = {
-        "passed": outcome.passed,
-        "programs": len(items),
-        "differences": [f"{name}: {what}" for name, what in outcome.differences],
-        "states_differ": outcome.states_differ,
-    }
-    write_json(args.results / "powerup.json", figures)
-    word = "[bold green]PASS[/]" if outcome.passed else "[bold red]FAIL[/]"
-    console.print(
-        f"{word}  {len(items):,} programs from {len(STATES)} initial states, "
-        f"{len(outcome.differences)} differences; {shown(args.results / 'powerup')}.json and .xml",
-        soft_wrap=True,
+    print_differences(console, outcome.differences)
+    same = bool(outcome.states) and not outcome.states_differ
+    if same:
+        print_verdict(console, False, "both runs started from the same state")
+    suites = [
+        Suite(f"powerup.state-{state}", program_cases(run.results))
+        for state, run in zip(STATES, outcome.batch.runs, strict=True)
+    ]
+    cases = difference_cases([item.name for item in items], dict(outcome.differences))
+    states = Case("states differ", Outcome.of(outcome.states_differ), "both runs start the same")
+    return files.finish(
+        console,
+        outcome.passed,
+        f"{len(items):,} programs from {len(STATES)} initial states, "
+        f"{len(outcome.differences)} differences",
+        {
+            "programs": len(items),
+            "differences": [f"{name}: {what}" for name, what in outcome.differences],
+            "states_differ": outcome.states_differ,
+        },
+        [*suites, Suite("powerup", [*cases, states, simulation_case(outcome.batch.errors)])],
     )
-    return 0 if outcome.passed else 1
 
 
 if __name__ == "__main__":

@@ -12,13 +12,14 @@ from pathlib import Path
 from rich.console import Console
 
 from model.errors import check_int
-from sim.engine.play import Simulation, play, simulator_version
-from sim.programs.report import finish, print_groups
+from sim.engine.play import Simulation, play
+from sim.programs.report import finish, print_groups, program_files
 from sim.programs.shrink import DEFAULT_SECONDS, shrink_failures
 from sim.shared.cli import Parser, add_simulator_options, integer, run
 from sim.shared.errors import UsageError
 from sim.shared.failures import print_failures
 from sim.shared.paths import RESULTS, RTL
+from sim.shared.results import ResultFiles
 from verif.items.job import Job
 from verif.items.program_item import ProgramItem
 from verif.items.result import ProgramResult
@@ -46,10 +47,18 @@ def main() -> int:
     first, count = parse_range(args, profiles)
     check_int("jobs", args.jobs, 1)
     check_int("shrink", args.shrink, 0)
+    head = {"seed": args.seed, "first": first, "count": count}
+    with program_files("random", args.sim, args.results, **head) as files:
+        return play_random(args, profiles, first, count, files)
 
+
+def play_random(
+    args: argparse.Namespace, profiles: list[str], first: int, count: int, files: ResultFiles
+) -> int:
+    """Play the programs, reduce what fails, report; return the exit code."""
     console = Console(highlight=False)
     console.print(
-        f"GA-2 random programs on {args.sim} {simulator_version(args.sim)}: "
+        f"GA-2 random programs on {args.sim} {files.head['simulator_version']}: "
         f"{', '.join(profiles)}; seed {args.seed}, {count:,} programs each from index {first}",
         soft_wrap=True,
     )
@@ -75,18 +84,7 @@ def main() -> int:
     reduced = shrink_failures(
         console, args.sim, batch, series_of, rtl=args.rtl, seconds=args.shrink
     )
-    head = {"seed": args.seed, "first": first, "count": count}
-    return finish(
-        console,
-        "random",
-        args.sim,
-        batch,
-        groups,
-        reduced,
-        rtl=args.rtl,
-        results=args.results,
-        **head,
-    )
+    return finish(console, files, batch, groups, reduced, rtl=args.rtl)
 
 
 def parse_profiles(text: str) -> list[str]:

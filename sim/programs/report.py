@@ -10,12 +10,12 @@ from rich.console import Console
 
 from sim.engine.play import Batch, simulator_version
 from sim.programs.shrink import Shrunk
-from sim.shared.failures import failure_text
-from sim.shared.files import write_json
-from sim.shared.paths import RESULTS, RTL, shown
-from sim.shared.results import Verdict, write_junit
+from sim.shared.failures import program_cases, simulation_case
+from sim.shared.junit import Suite
+from sim.shared.paths import RTL, shown
+from sim.shared.results import ResultFiles
 from sim.shared.table import format_table
-from sim.shared.test_log import record_programs
+from sim.shared.test_log import RAN_FILE, record_programs
 from verif.items.result import ProgramResult
 
 Groups = Mapping[str, list[ProgramResult]]
@@ -33,15 +33,12 @@ def print_groups(console: Console, title: str, groups: Groups) -> None:
 
 def finish(
     console: Console,
-    name: str,
-    sim: str,
+    files: ResultFiles,
     batch: Batch,
     groups: Groups,
     reduced: Mapping[str, Shrunk],
     *,
     rtl: Path = RTL,
-    results: Path = RESULTS,
-    **head: Any,
 ) -> int:
     """Write the result files, record the tests that ran, print the verdict.
 
@@ -49,41 +46,32 @@ def finish(
         The exit code: 0 if every program passed and something was compared.
     """
     if rtl == RTL:  # what another design does says nothing about this one
-        record_programs(sim, batch.results, results)
+        sim, folder = files.head["simulator"], files.folder
+        log = folder / RAN_FILE
+        files.attempt(log, lambda _: record_programs(sim, batch.results, folder))
     comparisons = sum(result.comparisons for result in batch.results)
-    passed = batch.passed and comparisons > 0
-    figures = {
-        "simulator": sim,
-        "simulator_version": simulator_version(sim),
-        "passed": passed,
-        **head,
-        "programs_per_second": round(batch.rate, 1),
-        "errors": batch.errors,
-        "groups": {group: _figures(members) for group, members in groups.items()},
-        "failures": [_failure(result, reduced.get(result.name)) for result in batch.failed],
-    }
-    target = results / f"{name}-{sim}"
-    write_json(target.with_suffix(".json"), figures)
     suites = [
-        (
-            f"{name}-{sim}.{group}",
-            [Verdict(r.name, r.passed, failure_text(r)) for r in members],
-        )
-        for group, members in groups.items()
+        Suite(f"{files.name}.{group}", program_cases(members)) for group, members in groups.items()
     ]
-    # What died on the way is a failure of its own.
-    suites.append(
-        (f"{name}-{sim}", [Verdict("simulation", not batch.errors, "\n".join(batch.errors))])
+    return files.finish(
+        console,
+        batch.passed and comparisons > 0,
+        f"{len(batch.results):,} of {batch.programs:,} programs, {len(batch.failed)} failed, "
+        f"{comparisons:,} comparisons, {batch.rate:,.0f} programs/s",
+        {
+            "programs_per_second": round(batch.rate, 1),
+            "errors": batch.errors,
+            "groups": {group: _figures(members) for group, members in groups.items()},
+            "failures": [_failure(result, reduced.get(result.name)) for result in batch.failed],
+        },
+        [*suites, Suite(files.name, [simulation_case(batch.errors)])],
     )
-    write_junit(target.with_suffix(".xml"), suites)
-    word = "[bold green]PASS[/]" if passed else "[bold red]FAIL[/]"
-    console.print(
-        f"{word}  {len(batch.results):,} of {batch.programs:,} programs, {len(batch.failed)} "
-        f"failed, {comparisons:,} comparisons, {batch.rate:,.0f} programs/s; {shown(target)}.json "
-        "and .xml",
-        soft_wrap=True,
-    )
-    return 0 if passed else 1
+
+
+def program_files(name: str, sim: str, folder: Path, **head: Any) -> ResultFiles:
+    """Return the result files of a run of many programs in one simulator."""
+    version = simulator_version(sim)
+    return ResultFiles(f"{name}-{sim}", folder, simulator=sim, simulator_version=version, **head)
 
 
 def _figures(results: list[ProgramResult]) -> dict[str, int]:

@@ -9,12 +9,12 @@ from model.chip.assembler import disassemble
 from model.chip.isa import FaultCode
 from model.chip.machine import Machine, RunResult
 from model.chip.timing import OVERHEAD, unit_of
-from sim.decode.report import verdict
 from sim.engine.play import Simulation, play
 from sim.programs.program_file import write_image
 from sim.programs.program_options import add_program_options, program_item
 from sim.shared.cli import Parser, run
 from sim.shared.failures import print_failures
+from sim.shared.results import verdict
 from sim.shared.table import format_table
 from verif.items.job import MEMORY_FILE, Job
 from verif.items.result import ProgramResult

@@ -7,12 +7,12 @@ from typing import Any
 import yaml
 from rich.console import Console
 
-from sim.decode.report import verdict
 from sim.engine.play import Simulation, play
 from sim.programs.program_options import add_program_options, program_item
 from sim.shared.cli import Parser, run
 from sim.shared.errors import UsageError
 from sim.shared.failures import print_failures
+from sim.shared.results import verdict
 from verif.items.job import Job
 from verif.sequences.registry import UnknownSequenceError, make_sequence
 

@@ -18,6 +18,7 @@ from sim.shared.cli import Parser, add_simulator_options, integer, run
 from sim.shared.errors import UsageError
 from sim.shared.failures import failure_text
 from sim.shared.paths import RTL, WAVES, shown
+from sim.shared.results import print_verdict
 from verif.items.job import Job, JobError, load_job
 from verif.items.program_item import ProgramItem
 from verif.items.result import ProgramResult
@@ -179,7 +180,7 @@ def main() -> int:
     except JobError as error:
         raise UsageError(str(error)) from None
     except (BuildError, SimulationError) as error:
-        console.print(f"[bold red]FAIL[/] {escape(str(error))}", soft_wrap=True)
+        print_verdict(console, False, str(error))
         return 1
     print_shrunk(console, items[-1].name, shrunk)
     return 0 if shrunk and shrunk.result else 1

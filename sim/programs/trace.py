@@ -16,13 +16,13 @@ from rich.console import Console
 from model.chip.assembler import disassemble
 from model.chip.isa import FaultCode, Op
 from model.chip.timing import OVERHEAD, unit_of
-from sim.decode.report import verdict
 from sim.engine.play import Simulation, play
 from sim.programs.program_options import add_program_options, program_item
 from sim.shared.cli import Parser, run
 from sim.shared.errors import UsageError
 from sim.shared.failures import print_failures
 from sim.shared.paths import RESULTS, shown
+from sim.shared.results import verdict
 from verif.items.job import Job
 
 FRONT = "FETCH/ISSUE"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import tempfile
 import time
-import xml.etree.ElementTree as ET
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,8 +12,12 @@ from rich.console import Console
 from rich.markup import escape
 
 from sim.engine.builds import MAKEFILE, Build, build, tail, tool_environment
+from sim.shared import junit
 from sim.shared.cli import Parser, run
+from sim.shared.junit import Case
+from sim.shared.outcome import Outcome
 from sim.shared.paths import RESULTS, ROOT, RTL, SIMULATORS
+from sim.shared.results import print_verdict
 from sim.shared.test_log import record_units
 
 FOLDER = ROOT / "verif" / "units"
@@ -84,18 +87,21 @@ def run_unit(sim: str, unit: str, *, rtl: Path = RTL, seed: int = 1) -> UnitRun:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
-                text=True,
+                encoding="utf-8",
+                errors="backslashreplace",
                 timeout=TIMEOUT,
             )
         except subprocess.TimeoutExpired:
             outcome.error = f"not done after {TIMEOUT:.0f} s"
             return outcome
         outcome.seconds = time.monotonic() - begin
-        take_results(outcome, results)
+        cases = take_results(outcome, results)
         if not outcome.tests:
             outcome.error = f"no test ran:\n{tail(done.stdout)}"
-        elif rtl == RTL:
-            record_units(sim, results, RESULTS)
+        elif done.returncode and not outcome.failures:
+            outcome.error = f"the simulator ended with {done.returncode}:\n{tail(done.stdout)}"
+        if outcome.tests and not outcome.error and rtl == RTL:
+            record_units(sim, cases, RESULTS)
     return outcome
 
 
@@ -113,16 +119,20 @@ def command(made: Build, unit: str, results: Path, seed: int) -> list[str]:
     ]
 
 
-def take_results(outcome: UnitRun, results: Path) -> None:
-    """Read cocotb's results file; when there is none, no test ran."""
-    if not results.exists():
-        return
-    for case in ET.parse(results).getroot().iter("testcase"):
-        name = case.get("name", "")
-        outcome.tests.append(name)
-        for child in case:
-            if child.tag in ("failure", "error", "skipped"):
-                outcome.failures[name] = child.get("error_msg") or child.get("message") or child.tag
+def take_results(outcome: UnitRun, results: Path) -> list[Case]:
+    """Read cocotb's results file; when there is none, or half of one, no test ran."""
+    try:
+        cases = junit.read(results)
+    except junit.JunitError as error:
+        outcome.error = str(error)
+        return []
+    outcome.tests += [case.name for case in cases]
+    outcome.failures |= {
+        case.name: case.detail.partition("\n")[0] or str(case.outcome)
+        for case in cases
+        if case.outcome is not Outcome.PASSED
+    }
+    return cases
 
 
 def main() -> int:
@@ -142,9 +152,8 @@ def main() -> int:
         for unit in args.units or unit_names():
             outcome = run_unit(sim, unit, rtl=args.rtl, seed=args.seed)
             good &= outcome.passed
-            verdict = "[green]PASS[/]" if outcome.passed else "[bold red]FAIL[/]"
             figures = f"{len(outcome.tests):2} tests {outcome.seconds:5.1f} s"
-            console.print(f"{verdict}  {sim:9} {unit:13} {figures}")
+            print_verdict(console, outcome.passed, f"{sim:9} {unit:13} {figures}")
             for name, message in outcome.failures.items():
                 console.print(f"      {name}: {escape(message)}", soft_wrap=True)
             if outcome.error:

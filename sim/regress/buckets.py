@@ -1,49 +1,15 @@
-"""Failures that look alike, together: one bucket a cause, as far as a machine can tell.
-
-Two failures share a bucket when their kinds, their messages without numbers, addresses, paths and
-seeds, and the operations of their first divergent instructions are the same.
-"""
+"""Failures of a regression that look alike, with an example of each and how to rerun it."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from sim.regress.records import Failure, JobRecord, JobSpec
+from sim.shared.buckets import bucket_key
 
-RULES = (
-    (re.compile(r"(?:/[\w.+-]+){2,}"), "<path>"),
-    (re.compile(r"\b0x[0-9a-fA-F]+\b|\b[0-9a-fA-F]{8,}\b"), "<n>"),
-    (re.compile(r"\d+'[bdh][0-9a-fA-FxXzZ_]+"), "<n>"),
-    (re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"), "<n>"),
-    (re.compile(r"<n>(?:\s*,\s*<n>)+"), "<n>, ..."),
-    (re.compile(r"\s+"), " "),
-)
-OPERATION = re.compile(r"\b[A-Z]{2,}\b")
 MAX_EXAMPLES = 20
-
-
-def normalize(message: str) -> str:
-    """Return a message without what differs from run to run.
-
-    >>> normalize("word 0x1f40: expected -3, got 17")
-    'word <n>: expected <n>, got <n>'
-    """
-    for pattern, text in RULES:
-        message = pattern.sub(text, message)
-    return message.strip()
-
-
-def operation(instruction: str) -> str:
-    """Return the operation named in the text of an instruction, "" when there is none.
-
-    >>> operation("pc 7: MM dst=0x10 A=0 B=4")
-    'MM'
-    """
-    found = OPERATION.search(instruction)
-    return found.group() if found else ""
 
 
 @dataclass
@@ -91,7 +57,7 @@ def collect(jobs: Mapping[str, JobSpec], records: Iterable[JobRecord], run: str)
         if record.passed:
             continue
         first = record.failures[0] if record.failures else Failure(record.status, "no reason")
-        key = (first.kind, normalize(first.message), operation(first.instruction))
+        key = bucket_key(first.kind, first.message, first.instruction)
         bucket = buckets.setdefault(key, Bucket(*key))
         bucket.count += 1
         if len(bucket.jobs) < MAX_EXAMPLES:

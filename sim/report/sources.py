@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sim.shared.files import read_json
+from sim.shared.outcome import Outcome
 from sim.shared.paths import BUILD, RESULTS
 
 REGRESSIONS = BUILD / "regress"
@@ -16,9 +17,13 @@ MUTATION = BUILD / "mutate"
 MAX_HISTORY = 200
 
 
+class UnfinishedError(Exception):
+    """A run that ended without a verdict; the message says which, and why."""
+
+
 @dataclass(frozen=True)
 class Sources:
-    """Where the results lie. Reading returns None, never raises, for what is not there or torn.
+    """Where the results lie. Reading returns None for what is not there or torn.
 
     Attributes:
         results: folder of the tools' result files.
@@ -31,8 +36,15 @@ class Sources:
     mutation: Path = MUTATION
 
     def result(self, name: str) -> dict[str, Any] | None:
-        """A result file by its name without suffix."""
-        return read_json(self.results / f"{name}.json")
+        """A result file by its name without suffix.
+
+        Raises:
+            UnfinishedError: the last run ended without a verdict.
+        """
+        data = read_json(self.results / f"{name}.json")
+        if data and "outcome" in data and not Outcome(data["outcome"]).finished:
+            raise UnfinishedError(f"{name} ended without a verdict: {data.get('error')}")
+        return data
 
     def traces(self) -> list[tuple[str, dict[str, Any]]]:
         """Traces of programs with their file names, the newest first."""
@@ -67,12 +79,3 @@ class Sources:
         except sqlite3.Error:
             return []
         return [dict(row) for row in reversed(rows)]
-
-
-def read_json(path: Path) -> dict[str, Any] | None:
-    """Return a JSON object from a file; None when there is none to be had."""
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return data if isinstance(data, dict) else None

@@ -28,7 +28,7 @@ from sim.report import (
     trends,
 )
 from sim.report.page import DASH, Figure, Section, Text
-from sim.report.sources import Sources
+from sim.report.sources import Sources, UnfinishedError
 from sim.report.verdict import judge
 from sim.shared import files
 from sim.shared.paths import BUILD
@@ -83,6 +83,10 @@ def guarded(
     """Return a section; a result file of an unexpected form must not cost the whole page."""
     try:
         return section(sources)
+    except UnfinishedError as error:
+        return Section(
+            id_, title, "bad", DASH, "no verdict", "", [Text(f"{error}.", "bad")], str(error)
+        )
     except (
         KeyError,
         TypeError,

@@ -55,6 +55,15 @@ def read_text(path: Path) -> str:
     return path.read_text(encoding="utf-8", errors="backslashreplace")
 
 
+def read_json(path: Path) -> dict[str, Any] | None:
+    """Return the JSON object that a file holds; None when there is none to be had."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return data if isinstance(data, dict) else None
+
+
 def digest(*parts: str | bytes | Path) -> str:
     """Return 16 hexadecimal digits that name these texts and files.
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 from types import TracebackType
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from sim.shared.results import verdict
 
 
 class ProgramProgress:
@@ -59,7 +62,7 @@ class ProgramProgress:
         if self.quiet:
             return
         if not passed:
-            self.console.print(f"  {name}: [bold red]FAIL[/]", highlight=False)
+            self.console.print(f"  {escape(name)}: {verdict(False)}", highlight=False)
         if self._bar:
             self._bar.update(self._task, completed=self.done, note=f"{self.cycles:,} cycles")
         elif self.done % self._stride() == 0 or self.done == self.total:

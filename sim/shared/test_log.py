@@ -7,18 +7,21 @@ of the test plan (``verif.plan``). pytest leaves its own JUnit file, which is re
 from __future__ import annotations
 
 import re
+import sys
 import time
-import xml.etree.ElementTree as ET
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from sim.shared import jsonl
+from sim.shared.junit import Case, JunitError, read
+from sim.shared.outcome import Outcome
 from sim.shared.paths import RESULTS
 from verif.items.result import ProgramResult
 
 RAN_FILE = "ran.jsonl"
 PYTEST_FILES = "pytest*.xml"
+TIME = "%Y-%m-%dT%H:%M:%SZ"
 
 _DIRECTED = re.compile(r"directed (\w+)")
 _RANDOM = re.compile(r"random profile=(\w+)")
@@ -62,22 +65,21 @@ def record_programs(sim: str, results: Iterable[ProgramResult], folder: Path = R
     record(sim, {test: (all(passed), len(passed)) for test, passed in grouped.items()}, folder)
 
 
-def record_units(sim: str, results_xml: Path, folder: Path = RESULTS) -> None:
-    """Append the outcome of every test in cocotb's results file of a unit test bench."""
+def record_units(sim: str, cases: Iterable[Case], folder: Path = RESULTS) -> None:
+    """Append the outcome of every test in cocotb's results of a unit test bench."""
     outcomes: dict[str, tuple[bool, int]] = {}
-    for case in ET.parse(results_xml).getroot().iter("testcase"):
-        module = case.get("classname", "").rsplit(".", 1)[-1]
-        name = re.sub(r"[\[/].*", "", case.get("name", ""))
-        passed = not any(child.tag in ("failure", "error", "skipped") for child in case)
+    for case in cases:
+        module = case.classname.rsplit(".", 1)[-1]
+        name = re.sub(r"[\[/].*", "", case.name)  # without its parameters
         test = f"unit/{module}::{name}"
         before, count = outcomes.get(test, (True, 0))
-        outcomes[test] = (before and passed, count + 1)
+        outcomes[test] = (before and case.outcome is Outcome.PASSED, count + 1)
     record(sim, outcomes, folder)
 
 
 def record(sim: str, outcomes: dict[str, tuple[bool, int]], folder: Path = RESULTS) -> None:
     """Append (passed, programs) of each test; one write, so that parallel runs do not mix."""
-    when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    when = time.strftime(TIME, time.gmtime())
     lines = [asdict(Run(test, sim, passed, n, when)) for test, (passed, n) in outcomes.items()]
     jsonl.append(folder / RAN_FILE, *lines)
 
@@ -90,19 +92,24 @@ def last_runs(folder: Path = RESULTS) -> dict[str, dict[str, Run]]:
         runs.setdefault(run.test, {})[run.sim] = run
     # The latest run last: one of a few tests must not hide behind one of all, or the reverse.
     for junit in sorted(folder.glob(PYTEST_FILES), key=lambda path: path.stat().st_mtime):
-        for run in _pytest_runs(junit):
+        try:
+            cases = read(junit)
+        except JunitError as error:
+            print(f"{error}: left out", file=sys.stderr)
+            continue
+        for run in _pytest_runs(cases, junit.stat().st_mtime):
             runs.setdefault(run.test, {})[run.sim] = run
     return runs
 
 
-def _pytest_runs(junit: Path) -> list[Run]:
-    when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(junit.stat().st_mtime))
+def _pytest_runs(cases: Iterable[Case], written: float) -> list[Run]:
+    when = time.strftime(TIME, time.gmtime(written))
     outcomes: dict[str, list[bool]] = {}
-    for case in ET.parse(junit).getroot().iter("testcase"):
-        parts = case.get("classname", "").split(".")
+    for case in cases:
+        parts = case.classname.split(".")
         module = next((part for part in parts if part.startswith("test_")), "")
-        name = case.get("name", "").split("[", 1)[0]
-        if module and not any(child.tag == "skipped" for child in case):
-            passed = not any(child.tag in ("failure", "error") for child in case)
+        name = case.name.split("[", 1)[0]
+        if module and case.outcome is not Outcome.SKIPPED:
+            passed = case.outcome is Outcome.PASSED
             outcomes.setdefault(f"pytest/{module}.py::{name}", []).append(passed)
     return [Run(test, "python", all(p), len(p), when) for test, p in outcomes.items()]

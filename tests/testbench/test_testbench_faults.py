@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,8 @@ from testbench_faults import FAULTS, SOUND
 from sim.engine.builds import build, tail
 from sim.engine.job_folder import scratch_folder
 from sim.engine.simulator import JobResult, command, run_environment
+from sim.shared import junit
+from sim.shared.outcome import Outcome
 from sim.shared.paths import RTL
 from verif.items.job import RESULTS_FILE
 from verif.items.result import ProgramResult
@@ -38,10 +39,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
             call, cwd=scratch, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log
         )
     said = read_results(folder / RESULTS_FILE)
-    for case in ET.parse(folder / "results.xml").getroot().iter("testcase"):
-        said[case.attrib["name"]].passed = not any(
-            child.tag in ("failure", "error", "skipped") for child in case
-        )
+    for case in junit.read(folder / "results.xml"):
+        said[case.name].passed = case.outcome is Outcome.PASSED
     wanted = {f"{fault}/{which}" for fault in (SOUND, *FAULTS) for which in SETS}
     assert said.keys() == wanted, tail(run.log.read_text())
     return said

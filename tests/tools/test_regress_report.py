@@ -11,6 +11,7 @@ from rich.console import Console
 from sim.regress import buckets, display, junit, reports, suites
 from sim.regress.progress import Progress, longest_first
 from sim.regress.records import FAILED, PASSED, TIMEOUT, Failure, JobRecord, JobSpec
+from sim.shared.buckets import normalize
 
 
 def make_jobs(count: int, name: str = "g", simulator: str = "verilator") -> list[JobSpec]:
@@ -35,11 +36,11 @@ def failed(job: JobSpec, message: str, instruction: str = "", seconds: float = 1
     ],
 )
 def test_messages_that_differ_in_numbers_only_are_alike(one, two):
-    assert buckets.normalize(one).replace(", ...", "") == buckets.normalize(two)
+    assert normalize(one).replace(", ...", "") == normalize(two)
 
 
 def test_messages_about_different_things_stay_apart():
-    assert buckets.normalize("cyc_mm 3") != buckets.normalize("cyc_dma 3")
+    assert normalize("cyc_mm 3") != normalize("cyc_dma 3")
 
 
 def test_buckets_split_by_operation_and_count_jobs():

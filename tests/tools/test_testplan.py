@@ -9,6 +9,7 @@ from plan_samples import changed
 
 from sim.plan import __main__ as testplan
 from sim.plan.__main__ import existing_tests, problems, status
+from sim.shared import junit
 from sim.shared.test_log import last_runs, record, record_programs, record_units
 from verif.items.result import ProgramResult
 from verif.plan import PLAN_FILE, PlanError, load_plan
@@ -134,7 +135,7 @@ def test_outcomes_of_pytest_and_of_unit_benches_are_read(tmp_path: Path) -> None
         '<testsuites><testsuite><testcase classname="verif.units.test_mac" name="adds/n=1"/>'
         '<testcase classname="verif.units.test_mac" name="adds/n=2"/></testsuite></testsuites>'
     )
-    record_units("verilator", units, tmp_path)
+    record_units("verilator", junit.read(units), tmp_path)
     runs = last_runs(tmp_path)
     assert set(runs) == {"pytest/test_isa.py::test_a", "unit/test_mac::adds"}
     assert not runs["pytest/test_isa.py::test_a"]["python"].passed

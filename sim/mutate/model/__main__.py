@@ -21,7 +21,8 @@ from sim.mutate.rtl.runner import processors
 from sim.mutate.rtl.store import digest_files
 from sim.shared.cli import Parser, integer, run
 from sim.shared.errors import UsageError
-from sim.shared.paths import BUILD, RESULTS, ROOT
+from sim.shared.paths import BUILD, RESULTS, ROOT, shown
+from sim.shared.results import print_verdict
 
 STATE = BUILD / "mutate-model" / "state.jsonl"
 OUT = RESULTS / "mutate-model.json"
@@ -117,8 +118,7 @@ def main(arguments: list[str] | None = None) -> int:
     OUT.write_text(json.dumps(data, indent=1))
     ran = sum(len(score.verdicts) for score in scores)
     alive = sum(len(score.unexplained()) for score in scores)
-    verdict = "[bold green]PASS[/]" if passed else "[bold red]FAIL[/]"
-    console.print(f"{verdict}  {ran:,} mutants, {alive} survive unexplained; {OUT}", soft_wrap=True)
+    print_verdict(console, passed, f"{ran:,} mutants, {alive} survive unexplained; {shown(OUT)}")
     return 0 if passed else 1
 
 

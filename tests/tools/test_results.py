@@ -1,0 +1,276 @@
+"""Verdict, JSON, JUnit and exit code of a front end say the same, whatever happens."""
+
+from __future__ import annotations
+
+import errno
+import importlib
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from sim.engine.builds import BuildError
+from sim.report.sources import Sources, UnfinishedError
+from sim.report.write import make_report
+from sim.shared import files, junit
+from sim.shared.cli import run
+from sim.shared.failures import buckets_of, print_failures, program_cases
+from sim.shared.junit import Case, JunitError, Suite
+from sim.shared.outcome import Outcome
+from sim.shared.results import ResultFiles
+from verif.items.result import Mismatch, ProgramResult
+
+ESCAPED = "red \x1b[31m, nul \x00, half \ud800, \ufffe, kept \t \u00e9 \U0001f600"
+
+
+def cases() -> list[Case]:
+    return [
+        Case("good", Outcome.PASSED, seconds=0.25),
+        Case("bad", Outcome.FAILED, "why\n  a < b & c", kind="memory"),
+        Case("gone", Outcome.CRASHED, "died"),
+        Case("later", Outcome.SKIPPED, "not now", classname="else", properties={"seed": 3}),
+    ]
+
+
+def test_junit_comes_back_as_it_was_written(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "junit.xml"
+    junit.write(path, [Suite("suite", cases(), {"seed": 1})])
+    good, bad, gone, later = junit.read(path)
+    assert (good.name, good.classname, good.outcome, good.seconds) == (
+        *("good", "suite", Outcome.PASSED),
+        0.25,
+    )
+    assert (bad.outcome, bad.detail, bad.kind) == (Outcome.FAILED, "why\n  a < b & c", "memory")
+    assert (gone.outcome, gone.detail) == (Outcome.CRASHED, "died")
+    assert (later.outcome, later.classname) == (Outcome.SKIPPED, "else")
+    text = path.read_text()
+    assert 'tests="4" failures="1" errors="1" skipped="1"' in text
+    assert '<property name="seed" value="3"' in text
+
+
+def test_junit_holds_what_xml_cannot(tmp_path: Path) -> None:
+    path = tmp_path / "junit.xml"
+    case = Case(ESCAPED, Outcome.FAILED, ESCAPED, 0.0, ESCAPED, ESCAPED, {ESCAPED: ESCAPED})
+    junit.write(path, [Suite(ESCAPED, [case], {ESCAPED: ESCAPED})])
+    (back,) = junit.read(path)
+    assert "red \\x1b[31m, nul \\x00, half \\ud800, \\ufffe" in back.detail
+    assert back.detail.endswith("\u00e9 \U0001f600")
+
+
+def test_no_file_is_no_case_and_half_a_file_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "junit.xml"
+    assert junit.read(path) == []
+    junit.write(path, [Suite("suite", cases())])
+    path.write_text(path.read_text()[:-40])
+    with pytest.raises(JunitError, match=r"junit\.xml: not JUnit XML"):
+        junit.read(path)
+    path.write_text("<html/>")
+    with pytest.raises(JunitError, match=r"junit\.xml: not JUnit XML"):
+        junit.read(path)
+
+
+def test_junit_takes_time_in_proportion_to_its_cases(tmp_path: Path) -> None:
+    def seconds(count: int) -> float:
+        many = [Case(f"program {n}", Outcome.of(n % 9 > 0), "why") for n in range(count)]
+        begin = time.process_time()
+        junit.write(tmp_path / "junit.xml", [Suite("suite", many)])
+        return time.process_time() - begin
+
+    seconds(100)
+    small, large = min(seconds(400) for _ in range(3)), min(seconds(4000) for _ in range(2))
+    assert large < 30 * small, f"400 cases {small:.3f} s, 4,000 {large:.3f} s"
+
+
+def finish(folder: Path, passed: bool, written: list[Case]) -> tuple[int, dict[str, Any], Outcome]:
+    """Exit code, JSON, and the worst of JUnit."""
+    with ResultFiles("tool", folder, simulator="icarus") as result:
+        code = result.finish(
+            Console(quiet=True), passed, "3 of 4", {"programs": 4}, [Suite("tool", written)]
+        )
+    return code, json.loads((folder / "tool.json").read_text()), worst(folder / "tool.xml")
+
+
+def worst(path: Path) -> Outcome:
+    bad = [case.outcome for case in junit.read(path) if case.outcome.bad]
+    return bad[0] if bad else Outcome.PASSED
+
+
+def test_all_say_passed(tmp_path: Path) -> None:
+    code, figures, outcome = finish(tmp_path, True, cases()[:1])
+    assert (code, outcome) == (0, Outcome.PASSED)
+    assert figures == {"simulator": "icarus", "programs": 4, "passed": True, "outcome": "passed"}
+
+
+@pytest.mark.parametrize(
+    ("passed", "written"), [(False, cases()[:1]), (True, cases()[:2]), (True, [cases()[2]])]
+)
+def test_one_fault_anywhere_and_all_say_failed(
+    tmp_path: Path, passed: bool, written: list[Case]
+) -> None:
+    code, figures, outcome = finish(tmp_path, passed, written)
+    assert code == 1
+    assert (figures["passed"], figures["outcome"]) == (False, "failed")
+    assert outcome.bad
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome", "text"),
+    [
+        (BuildError("does not build"), Outcome.ERROR, "does not build"),
+        (KeyboardInterrupt(), Outcome.INTERRUPTED, "interrupted"),
+        (ZeroDivisionError(), Outcome.ERROR, "ZeroDivisionError"),
+        (None, Outcome.ERROR, "ended without a verdict"),
+    ],
+)
+def test_a_run_without_a_verdict_says_what_ended_it(
+    tmp_path: Path, error: BaseException | None, outcome: Outcome, text: str
+) -> None:
+    finish(tmp_path, True, cases()[:1])
+    for suffix in (".csv", ".trace.json"):
+        (tmp_path / f"tool{suffix}").write_text("old")
+
+    def start() -> None:
+        with ResultFiles("tool", tmp_path, simulator="icarus"):
+            assert not any(tmp_path.iterdir()), "an earlier run's files stand while this one runs"
+            if error:
+                raise error
+
+    if error:
+        with pytest.raises(type(error)):
+            start()
+    else:
+        start()
+    figures = json.loads((tmp_path / "tool.json").read_text())
+    assert (figures["passed"], figures["error"], figures["simulator"]) == (False, text, "icarus")
+    (case,) = junit.read(tmp_path / "tool.xml")
+    assert (case.outcome, case.detail) == (outcome, text)
+    with pytest.raises(UnfinishedError, match=f"tool ended without a verdict: {text}"):
+        Sources(tmp_path).result("tool")
+
+
+def test_the_report_calls_a_run_without_a_verdict_broken(tmp_path: Path) -> None:
+    with (
+        pytest.raises(BuildError),
+        ResultFiles("decode-icarus", tmp_path, simulator="icarus"),
+    ):
+        raise BuildError("icarus does not build")
+    sources = Sources(tmp_path, tmp_path / "none", tmp_path / "none")
+    page = make_report(sources, tmp_path / "report").read_text()
+    assert "Broken: decode-icarus ended without a verdict: icarus does not build" in page
+
+
+@pytest.mark.parametrize("full", ["tool.xml", "tool.json", "tool.csv"])
+def test_a_file_that_cannot_be_written_spares_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], full: str
+) -> None:
+    real = files.write_text
+
+    def write_text(path: Path, text: str) -> None:
+        if path.name == full:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+        real(path, text)
+
+    monkeypatch.setattr(files, "write_text", write_text)
+    monkeypatch.setattr(junit, "write_text", write_text)
+    with ResultFiles("tool", tmp_path) as result:
+        result.attempt(result.path(".csv"), lambda path: files.write_text(path, "a,b"))
+        code = result.finish(
+            Console(quiet=True), True, "all", {"programs": 4}, [Suite("tool", cases()[:1])]
+        )
+    assert code == 2
+    line = f"{tmp_path / full}: No space left on device"
+    assert capsys.readouterr().err == f"error: {line}\n"
+    left = {"tool.xml", "tool.json", "tool.csv"} - {full}
+    assert {path.name for path in tmp_path.iterdir()} == left
+    if full != "tool.json":
+        figures = json.loads((tmp_path / "tool.json").read_text())
+        assert (figures["passed"], figures["error"], figures["programs"]) == (False, line, 4)
+    if full != "tool.xml":
+        assert worst(tmp_path / "tool.xml") is Outcome.ERROR
+
+
+FRONT_ENDS = [
+    ("decode.__main__", "decode-icarus", ["--steps", "1", "--windows", "1"]),
+    ("decode.compare", "compare", ["--steps", "1", "--windows", "1"]),
+    ("programs.random_programs", "random-icarus", ["--count", "1"]),
+    ("programs.directed", "directed-icarus", ["--name", "halt_only"]),
+    ("programs.powerup", "powerup", ["--sim", "verilator", "--count", "0"]),
+    ("coverage.__main__", "coverage", ["--sim", "icarus", "--programs", "0"]),
+    ("gates.__main__", "gls", ["--sims", "icarus", "--random", "0"]),
+    ("formal.__main__", "formal", ["--modules", "divider"]),
+]
+
+
+def interrupted(*_: object, **__: object) -> None:
+    raise KeyboardInterrupt
+
+
+def unbuildable(*_: object, **__: object) -> None:
+    raise BuildError("ga2.sv:1: syntax error")
+
+
+@pytest.mark.parametrize(("trouble", "code"), [(interrupted, 130), (unbuildable, None)])
+@pytest.mark.parametrize(("module", "name", "options"), FRONT_ENDS)
+def test_no_front_end_leaves_green_files_of_an_earlier_run(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    module: str,
+    name: str,
+    options: list[str],
+    trouble: Callable[..., None],
+    code: int | None,
+) -> None:
+    front = importlib.import_module(f"sim.{module}")
+    if module.startswith(("gates", "formal")):  # these take no folder for results
+        monkeypatch.setattr(ResultFiles.__init__, "__defaults__", (tmp_path,))
+        what = {"gates.__main__": "synthesize", "formal.__main__": "check"}[module]
+        monkeypatch.setattr(front, what, trouble)
+    else:
+        options = [*options, "--results", str(tmp_path)]
+        monkeypatch.setattr("sim.engine.play.build", trouble)
+    if module.startswith("coverage"):
+        options += ["--folder", str(tmp_path / "cov")]
+    (tmp_path / f"{name}.json").write_text('{"passed": true}')
+    junit.write(tmp_path / f"{name}.xml", [Suite(name, cases()[:1])])
+    monkeypatch.setattr(sys, "argv", [module, *options])
+    with pytest.raises(SystemExit) as ended:
+        run(module, front.main)
+    assert ended.value.code in ((code,) if code else (1, 2))
+    assert json.loads((tmp_path / f"{name}.json").read_text())["passed"] is False
+    assert worst(tmp_path / f"{name}.xml").bad
+
+
+def program(name: str, message: str = "", kind: Any = "memory", op: str = "MM") -> ProgramResult:
+    mismatches = [Mismatch(kind, message)] if message else []
+    divergence = f"pc 3: {op} dst=0x{len(name):x}" if message else ""
+    return ProgramResult(
+        name, "", not message, comparisons=1, mismatches=mismatches, first_divergence=divergence
+    )
+
+
+def test_failures_of_one_kind_are_one_bucket(capsys: pytest.CaptureFixture[str]) -> None:
+    alike = [program(f"alike {n}", f"ext[{n}]: expected {n}, got -1") for n in range(9)]
+    others = [program("other", "ext[1]: expected 1, got 2", op="VADD"), program("fine")]
+    found = buckets_of([others[0], *alike, others[1]])
+    assert [len(bucket) for bucket in found] == [9, 1]
+    print_failures(Console(), [others[0], *alike, others[1]])
+    text = capsys.readouterr().out
+    assert text.count("FAIL") == 2
+    assert "9 programs fail alike: also alike 1, alike 2, alike 3, ... 5 more" in text
+    assert text.index("alike 0") < text.index("other")
+    kinds = [program(f"p{n}", f"{'abcdefgh'[n]} differs") for n in range(6)]
+    print_failures(Console(), kinds)
+    assert "... and 3 more failing programs, of 3 other kinds" in capsys.readouterr().out
+
+
+def test_a_case_a_program() -> None:
+    good, bad = program_cases([program("good"), program("bad", "ext[1] differs")])
+    assert (good.outcome, good.detail) == (Outcome.PASSED, "")
+    assert (bad.outcome, bad.kind) == (Outcome.FAILED, "memory")
+    assert "ext[1] differs" in bad.detail

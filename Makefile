@@ -146,12 +146,12 @@ gls: setup-all ## synthesize with Yosys, run decode and random programs on the n
 
 ##@ Regressions
 .PHONY: regress regress-rerun test-slurm bench-regress
-regress: setup-all ## many jobs, here or on a farm: SUITE=smoke|nightly|full JOBS=n CLUSTER=local|slurm|lsf|sge|pbs SEED=1 RESUME=1
-	@$(PY) -m sim.regress $(call opt,SUITE,--suite) $(call opt,JOBS,--jobs) \
+regress: setup-all ## many jobs, here or on a farm: SUITE=smoke|nightly|full JOBS=n CLUSTER=local|slurm|lsf|sge|pbs SEED=1 RESUME=1 RTL=folder
+	@$(PY) -m sim.regress $(call opt,SUITE,--suite) $(call opt,JOBS,--jobs) $(call opt,RTL,--rtl) \
 	  $(call opt,CLUSTER,--cluster) $(call opt,SEED,--seed) $(call flag,RESUME,--resume)
 
-regress-rerun: setup-all ## one job of a regression again, same seed, with waves: JOB=id [RUN=latest]
-	@$(PY) -m sim.regress.rerun $(call opt,RUN,--run) $(call opt,JOB,--job)
+regress-rerun: setup-all ## one job of a regression again, same seed, with waves: JOB=id [RUN=latest] [RTL=folder]
+	@$(PY) -m sim.regress.rerun $(call opt,RUN,--run) $(call opt,RTL,--rtl) $(call opt,JOB,--job)
 
 test-slurm: setup-all ## the smoke suite on a private Slurm, with a worker killed in the middle: [SUITE=smoke]
 	@$(PY) -m sim.regress.slurm $(call opt,SUITE,--suite)

@@ -1,7 +1,7 @@
 """`make regress`: run a suite of `sim/regress/suites.yaml` here or on a farm.
 
-Exit codes: 0 all passed, 1 a job did not pass, 2 the command line or the file was wrong, 130 the
-regression was interrupted and can be resumed.
+Exit codes: 0 all passed, 1 a job did not pass, 2 the command line or the file was wrong, or the
+regression could not go on or be reported, 130 it was interrupted and can be resumed.
 """
 
 from __future__ import annotations
@@ -10,16 +10,14 @@ import os
 import sys
 from pathlib import Path
 
-from sim.shared.paths import BUILD, ROOT, shown
-
-BASE = BUILD / "regress"
-FILE = ROOT / "sim" / "regress" / "suites.yaml"
+NAME = "regress"
 
 
 def write_report() -> None:
     """Write the HTML report of everything so far; no fault in it may hide how the jobs ended."""
     try:
         from sim.report.write import make_report
+        from sim.shared.paths import shown
 
         print(f"report: {shown(make_report())}")
     except KeyboardInterrupt:
@@ -30,29 +28,38 @@ def write_report() -> None:
 
 def main() -> int:
     """Read the command line, run, and return the exit code."""
-    from sim.regress import builds, session
-    from sim.regress.clusters import KINDS, ClusterError
-    from sim.regress.display import choose
-    from sim.regress.run_folder import ResumeError
-    from sim.regress.suites import ConfigError
+    from sim.engine.design import design_option, own_design
+    from sim.regress.run_folder import SUITES
+    from sim.regress.suites import CLUSTERS
     from sim.shared.cli import Parser, fail, integer
+    from sim.shared.errors import ToolError
 
-    parser = Parser(prog="regress", description=__doc__)
+    parser = Parser(prog=NAME, description=__doc__)
     parser.add_argument("--suite", default="smoke")
     parser.add_argument("--jobs", type=integer, default=os.cpu_count() or 1, help="at a time")
-    parser.add_argument("--cluster", choices=KINDS, default="local")
-    parser.add_argument("--seed", type=integer, default=1, help="master seed")
+    parser.add_argument("--cluster", choices=CLUSTERS, default="local")
+    parser.add_argument("--seed", type=integer, help="master seed, 1 when it is left out")
     parser.add_argument("--resume", action="store_true", help="go on with an interrupted run")
-    parser.add_argument("--file", type=Path, default=FILE, help="the regression file")
-    parser.add_argument("--base", type=Path, default=BASE, help="where results go")
+    parser.add_argument("--rtl", type=design_option, help="folder of the design, with ga2.f")
+    parser.add_argument("--file", type=Path, default=SUITES, help="the regression file")
+    parser.add_argument("--base", type=Path, help="where results go")
     parser.add_argument("--processes", action="store_true", help="local worker processes")
     args = parser.parse_args()
     if args.jobs < 1:
-        fail("regress", f"JOBS={args.jobs}: needs 1 or more")
+        fail(NAME, f"JOBS={args.jobs}: needs 1 or more")
+    if args.seed is not None and not 0 <= args.seed < 2**63:
+        fail(NAME, f"SEED={args.seed}: needs 0 to {2**63 - 1}")
+    # Dask takes its time: what is wrong with the command line is said first.
+    from sim.regress import builds, session
+    from sim.regress.display import choose
+    from sim.regress.rerun import base_of
+
+    design = args.rtl or own_design()
     options = session.Options(
         file=args.file,
-        base=args.base.resolve(),
+        base=(args.base or base_of(design)).resolve(),
         suite=args.suite,
+        design=design,
         seed=args.seed,
         jobs=args.jobs,
         cluster=args.cluster,
@@ -61,17 +68,27 @@ def main() -> int:
     )
     try:
         summary = session.regress(options, choose(), builds.build_all)
-    except (ConfigError, ClusterError, ResumeError, builds.BuildError) as error:
-        fail("regress", str(error))
-    if options.base == BASE.resolve():
+    except ToolError as error:
+        fail(NAME, str(error))
+    except OSError as error:
+        fail(NAME, session.describe(error))
+    if args.base is None and design.is_own:
         write_report()
+    for problem in summary.get("problems", ()):
+        print(f"{NAME}: error: {problem}", file=sys.stderr)
     if summary["verdict"] == "failed":
         return 1
+    if summary.get("problems"):
+        return 2
     return 0 if summary["verdict"] == "passed" else 130
 
 
 if __name__ == "__main__":
-    code = main()
+    try:
+        code = main()
+    except KeyboardInterrupt:
+        print(f"\n{NAME}: interrupted", file=sys.stderr)
+        code = 130
     # Threads of Dask that still wait for a worker must not hold up the shell.
     sys.stdout.flush()
     sys.stderr.flush()

@@ -22,15 +22,17 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from sim.engine.design import own_design
 from sim.regress import builds, clusters, dispatch, run_folder, suites
-from sim.regress.__main__ import FILE
 from sim.regress.progress import Progress
 from sim.regress.records import JobRecord, JobSpec
+from sim.regress.stop import Stop
 from sim.regress.worker import command, environment
 from sim.report.write import make_report
-from sim.shared import files
+from sim.shared import files, jsonl
 from sim.shared.cli import Parser, fail, integer
 from sim.shared.paths import RESULTS, ROOT
+from sim.shared.typed import plain
 
 RESULT = RESULTS / "bench-regress.json"
 PARTS = ("noop", "overhead", "scaling", "stop")
@@ -46,8 +48,7 @@ def timed(action: Callable[[], Any]) -> float:
 
 def noop_jobs(count: int) -> list[JobSpec]:
     """Return jobs that end at once, without a process."""
-    group = {**suites.BUILT_IN, "name": "noop", "kind": "noop", "seeds": count}
-    return suites.expand_group(group, 1, "bench")
+    return suites.expand_group(suites.Group(name="noop", kind="noop", seeds=count), 1)
 
 
 def run_noop(count: int, slots: int, folder: Path) -> dict[str, float]:
@@ -55,11 +56,11 @@ def run_noop(count: int, slots: int, folder: Path) -> dict[str, float]:
     jobs = noop_jobs(count)
     progress = Progress({job.id: job for job in jobs}, slots)
     held: list[clusters.Cluster] = []
-    start = timed(lambda: held.append(clusters.start("local", slots, {}, folder)))
-    with run_folder.ResultLog(folder) as log:
+    start = timed(lambda: held.append(clusters.start("local", slots, folder)))
+    with jsonl.Writer(folder / run_folder.RESULTS) as log:
 
         def take(record: JobRecord) -> None:
-            log.add(record)
+            log.add(plain(record))
             progress.add(record)
 
         computed = time.process_time()
@@ -68,7 +69,8 @@ def run_noop(count: int, slots: int, folder: Path) -> dict[str, float]:
                 held[0],
                 jobs,
                 folder,
-                stop=dispatch.Stop(),
+                design="",
+                stop=Stop(),
                 on_record=take,
                 on_tick=lambda running, workers: None,
             )
@@ -112,7 +114,7 @@ def by_shell(jobs: Sequence[JobSpec], slots: int, base: Path) -> float:
     for job in jobs:
         folder = base / "jobs" / job.id
         folder.mkdir(parents=True)
-        files.write_json(folder / "spec.json", job.to_json())
+        files.write_json(folder / run_folder.SPEC, plain(job))
         lines.append(" ".join(command(folder)) + f" > {folder}/job.log 2>&1")
     text = "\n".join(lines) + "\n"
     shell = ["xargs", "-P", str(slots), "-d", "\\n", "-n", "1", "sh", "-c", "eval $0"]
@@ -127,7 +129,7 @@ def run_overhead(file: Path, suite: str, slots: int, rounds: int, base: Path) ->
     for number in range(rounds):
         shell = base / f"shell-{number}"
         shell.mkdir()
-        builds.build_all(jobs, shell, print)
+        builds.build_all(jobs, own_design(), shell, print)
         shell_times.append(by_shell(jobs, slots, shell))
         engine_times.append(by_engine(file, suite, slots, base / f"engine-{number}"))
         print(f"  shell loop {shell_times[-1]:.2f} s, engine {engine_times[-1]:.2f} s", flush=True)
@@ -154,8 +156,8 @@ def run_scaling(file: Path, suite: str, base: Path) -> dict[str, Any]:
     for slots in (1, 2):
         folder = base / f"slots-{slots}"
         folder.mkdir()
-        builds.build_all(wanted, folder, print)
-        held = clusters.start("local", slots, {}, folder)
+        builds.build_all(wanted, own_design(), folder, print)
+        held = clusters.start("local", slots, folder)
         records: list[JobRecord] = []
 
         def run(
@@ -167,7 +169,8 @@ def run_scaling(file: Path, suite: str, base: Path) -> dict[str, Any]:
                 held,
                 wanted,
                 folder,
-                stop=dispatch.Stop(),
+                design="",
+                stop=Stop(),
                 on_record=records.append,
                 on_tick=lambda running, workers: None,
             )
@@ -214,7 +217,7 @@ def main() -> int:
     parser.add_argument("--suite", default="nightly")
     parser.add_argument("--jobs", type=integer, default=os.cpu_count() or 1)
     parser.add_argument("--rounds", type=integer, default=1)
-    parser.add_argument("--file", type=Path, default=FILE)
+    parser.add_argument("--file", type=Path, default=run_folder.SUITES)
     args = parser.parse_args()
     parts = args.parts.split()
     if not parts or set(parts) - set(PARTS):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any
+
+from msgspec import Struct
 
 from sim.regress.records import Failure, JobRecord, JobSpec
 from sim.shared.buckets import bucket_key
@@ -12,8 +12,7 @@ from sim.shared.buckets import bucket_key
 MAX_EXAMPLES = 20
 
 
-@dataclass
-class Bucket:
+class Bucket(Struct):
     """Failures of one look.
 
     `count` is the number of jobs, `job`, `seed`, `message`, `instruction` and `rerun` are of the
@@ -32,32 +31,31 @@ class Bucket:
     instruction: str = ""
     program: str = ""
     rerun: str = ""
-    jobs: list[str] = field(default_factory=list)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the bucket as plain JSON values."""
-        return asdict(self)
+    jobs: list[str] = []
 
 
-def rerun_command(spec: JobSpec, failure: Failure, run: str) -> str:
-    """Return the command that reruns the failure with its seed and waves.
-
-    The testbench's own command reruns a single program; without one the whole job is rerun.
-    """
-    return failure.rerun or f"make regress-rerun RUN={run} JOB={spec.id}"
+def first_failure(record: JobRecord) -> Failure:
+    """Return the failure a job counts by: what came later may only follow from the first."""
+    return record.failures[0] if record.failures else Failure(record.status, "no reason")
 
 
-def collect(jobs: Mapping[str, JobSpec], records: Iterable[JobRecord], run: str) -> list[Bucket]:
+def likeness(failure: Failure) -> tuple[str, str, str]:
+    """Return what failures of one bucket have in common: kind, pattern, operation."""
+    return bucket_key(failure.kind, failure.message, failure.instruction)
+
+
+def collect(jobs: Mapping[str, JobSpec], records: Iterable[JobRecord], rerun: str) -> list[Bucket]:
     """Return the buckets of all records that did not pass, the most frequent first.
 
-    A job counts once, by its first failure: what came later may only follow from that.
+    `rerun` is the command that plays a whole job again, up to the job's id. The testbench's own
+    command, which plays a single program, is preferred.
     """
     buckets: dict[tuple[str, str, str], Bucket] = {}
     for record in sorted(records, key=lambda item: item.id):
         if record.passed:
             continue
-        first = record.failures[0] if record.failures else Failure(record.status, "no reason")
-        key = bucket_key(first.kind, first.message, first.instruction)
+        first = first_failure(record)
+        key = likeness(first)
         bucket = buckets.setdefault(key, Bucket(*key))
         bucket.count += 1
         if len(bucket.jobs) < MAX_EXAMPLES:
@@ -68,5 +66,5 @@ def collect(jobs: Mapping[str, JobSpec], records: Iterable[JobRecord], run: str)
             bucket.simulator = spec.simulator
             bucket.message, bucket.instruction = first.message, first.instruction
             bucket.program = first.program
-            bucket.rerun = rerun_command(spec, first, run)
+            bucket.rerun = first.rerun or rerun + spec.id
     return sorted(buckets.values(), key=lambda item: (-item.count, item.kind, item.pattern))

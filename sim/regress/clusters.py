@@ -1,4 +1,4 @@
-"""Where jobs run: this machine, or a farm under Slurm, LSF, SGE or PBS.
+"""Where jobs run: this machine, or a farm (`farms`).
 
 All kinds give the same thing, a Dask cluster and a client on it, so the engine has one code path.
 On this machine the scheduler and one worker with a thread a job live in our own process: a job is
@@ -9,40 +9,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
-import shlex
-import shutil
-import signal
-import sys
-from collections.abc import Mapping
+import time
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import dask
 from distributed import Client, LocalCluster
 
-from sim.regress.suites import check_keys
-from sim.regress.worker import environment
-from sim.shared.paths import ROOT
-
-FARMS = {"slurm": "SLURMCluster", "lsf": "LSFCluster", "sge": "SGECluster", "pbs": "PBSCluster"}
-SUBMIT = {"slurm": "sbatch", "lsf": "bsub", "sge": "qsub", "pbs": "qsub"}
-KINDS = ("local", *FARMS)
-OPTIONS = {
-    "queue",
-    "account",
-    "project",
-    "memory",
-    "walltime",
-    "slots",
-    "interface",
-    "port",
-    "directives",
-    "prologue",
-    "resource_spec",
-}
+from sim.regress.farms import ClusterError, farm
+from sim.regress.suites import FarmOptions
 
 DASK = {
     # A free thread takes the next job; none waits behind a long one on a busy worker.
@@ -62,8 +39,7 @@ DASK = {
 }
 
 
-class ClusterError(RuntimeError):
-    """The farm cannot be used as asked; the message says what is missing."""
+ANSWER_SECONDS = 60.0
 
 
 @dataclass
@@ -80,6 +56,7 @@ class Cluster:
     in_process: bool
     dask: Any
     client: Any
+    refusals: list[str] = field(default_factory=list)
 
     def workers(self) -> int:
         """Return how many workers are connected now."""
@@ -91,9 +68,37 @@ class Cluster:
         return sum(min(len(state.processing), state.nthreads) for state in states)
 
     def keep_size(self) -> None:
-        """Ask for replacements of workers that are gone; costs nothing otherwise."""
-        if not self.in_process:
-            self.dask.scale(-(-self.jobs // self.slots))
+        """Ask for all workers, or for replacements of those that are gone.
+
+        Raises:
+            ClusterError: there is no worker, and the farm takes no more; with its own words.
+        """
+        if self.in_process:
+            return
+        self.dask.scale(-(-self.jobs // self.slots))
+        if self.refusals and not self.workers() and not self.accepted():
+            raise ClusterError(f"CLUSTER={self.kind}: {self.refusals[-1]}")
+
+    def accepted(self) -> int:
+        """Return how many workers the farm has taken on, whether they run or wait."""
+        return sum(bool(getattr(one, "job_id", None)) for one in self.dask.workers.values())
+
+    def first_worker(self) -> None:
+        """Ask a farm for one worker and wait until it is accepted.
+
+        Raises:
+            ClusterError: it is refused, or the farm does not answer.
+        """
+        if self.kind == "local":
+            return
+        self.dask.scale(1)
+        end = time.monotonic() + ANSWER_SECONDS
+        while not self.accepted():
+            if self.refusals:
+                raise ClusterError(f"CLUSTER={self.kind}: {self.refusals[-1]}")
+            if time.monotonic() > end:
+                raise ClusterError(f"CLUSTER={self.kind}: no answer in {ANSWER_SECONDS:g} s")
+            time.sleep(0.02)
 
     def close(self, timeout: float = 5.0) -> None:
         """End all workers and the scheduler.
@@ -103,12 +108,15 @@ class Cluster:
         """
         with suppress(TimeoutError, asyncio.TimeoutError):
             self.client.close(timeout=timeout)
-        with suppress(TimeoutError, asyncio.TimeoutError):
+        # Dask asserts that every worker of a farm was accepted once.
+        with suppress(TimeoutError, asyncio.TimeoutError, AssertionError):
             self.dask.close(timeout=timeout)
 
 
 def log_to(path: Path) -> None:
     """Send what Dask has to say into a file instead of over the progress display."""
+    # A log on a full disk must not fill the screen with traces.
+    logging.raiseExceptions = False
     handler = logging.FileHandler(path, delay=True)
     handler.setFormatter(logging.Formatter("%(asctime)s %(name)s %(levelname)s %(message)s"))
     families = ("distributed", "dask_jobqueue", "tornado", "bokeh")
@@ -121,86 +129,44 @@ def log_to(path: Path) -> None:
 
 
 def start(
-    kind: str, jobs: int, options: Mapping[str, Any], folder: Path, processes: bool = False
+    kind: str,
+    jobs: int,
+    folder: Path,
+    options: FarmOptions | None = None,
+    processes: bool = False,
 ) -> Cluster:
-    """Start a cluster that runs `jobs` jobs at a time.
+    """Start a cluster that runs `jobs` jobs at a time; a farm's is asked for by `keep_size`.
 
     Args:
         kind: one of `KINDS`.
         jobs: jobs at a time, 1 or more.
-        options: the section of `clusters` in the regression file for this kind.
         folder: the run folder; logs of the workers go there.
+        options: how a farm's workers are asked for.
         processes: local only: a worker process for each job instead of threads of ours.
 
     Raises:
-        ClusterError: an unknown kind, or a farm whose commands are not on PATH.
+        ClusterError: a farm whose commands are not on PATH, or that refuses the first worker.
     """
     dask.config.set(DASK)
     log_to(folder / "dask.log")
-    slots = 1
-    in_process = kind == "local" and not processes
-    if kind == "local":
-        cluster: Any = LocalCluster(
-            n_workers=jobs if processes else 1,
-            threads_per_worker=1 if processes else jobs,
-            processes=processes,
-            dashboard_address=None,
-            memory_limit=0,
-            local_directory=str(folder / "dask"),
-            silence_logs=logging.ERROR if processes else False,
-        )
-    elif kind in FARMS:
-        cluster, slots = farm(kind, options, folder)
-        cluster.scale(-(-jobs // slots))
-    else:
-        raise ClusterError(f"CLUSTER={kind}: known: {', '.join(KINDS)}")
-    return Cluster(kind, jobs, slots, in_process, cluster, Client(cluster))
-
-
-def farm(kind: str, options: Mapping[str, Any], folder: Path) -> tuple[Any, int]:
-    """Return a dask-jobqueue cluster without workers yet, and the slots of one worker."""
-    # Importing it takes over Ctrl-C.
-    before = signal.getsignal(signal.SIGINT)
-    import dask_jobqueue
-
-    signal.signal(signal.SIGINT, before)
-    check_keys(f"clusters: {kind}", options, OPTIONS)
-    if not shutil.which(SUBMIT[kind]):
-        raise ClusterError(f"CLUSTER={kind}: {SUBMIT[kind]} is not on PATH")
-    slots = int(options.get("slots", 1))
-    logs = folder / "workers"
-    logs.mkdir(exist_ok=True)
-    # Not every farm passes the environment on.
-    names = ("PATH", "PYTHONPATH")
-    prologue = [f"export {name}={shlex.quote(environment(folder)[name])}" for name in names]
-    prologue.append(f"cd {shlex.quote(str(ROOT))}")
-    scheduler: dict[str, Any] = {"dashboard_address": None}
-    if "port" in options:
-        scheduler["port"] = int(options["port"])
-    arguments: dict[str, Any] = {
-        "cores": slots,
-        "processes": 1,
-        "memory": str(options.get("memory", f"{slots} GB")),
-        "walltime": options.get("walltime"),
-        "queue": options.get("queue"),
-        "account": options.get("account"),
-        "project": options.get("project"),
-        "resource_spec": options.get("resource_spec"),
-        "interface": options.get("interface"),
-        "job_extra_directives": list(options.get("directives") or []),
-        "job_script_prologue": [*(options.get("prologue") or []), *prologue],
-    }
-    try:
-        return getattr(dask_jobqueue, FARMS[kind])(
-            job_name="ga2-regress",
-            # With exec the farm's signals reach the worker itself, not a shell that dies first.
-            python=f"exec {sys.executable}",
-            nanny=False,
-            death_timeout=60,
-            local_directory=os.environ.get("TMPDIR", "/tmp"),
-            log_directory=str(logs),
-            scheduler_options=scheduler,
-            **{key: value for key, value in arguments.items() if value is not None},
-        ), slots
-    except (RuntimeError, TypeError, ValueError) as error:
-        raise ClusterError(f"CLUSTER={kind}: {error}") from error
+    if kind != "local":
+        options = options or FarmOptions()
+        refusals: list[str] = []
+        asked = farm(kind, options, folder, refusals)
+        cluster = Cluster(kind, jobs, options.slots, False, asked, Client(asked), refusals)
+        try:
+            cluster.first_worker()
+        except BaseException:
+            cluster.close(timeout=1.0)
+            raise
+        return cluster
+    local = LocalCluster(
+        n_workers=jobs if processes else 1,
+        threads_per_worker=1 if processes else jobs,
+        processes=processes,
+        dashboard_address=None,
+        memory_limit=0,
+        local_directory=str(folder / "dask"),
+        silence_logs=logging.ERROR if processes else False,
+    )
+    return Cluster(kind, jobs, 1, not processes, local, Client(local))

@@ -8,73 +8,24 @@ worker down ends as "lost". What Dask would keep per job is dropped as soon as i
 from __future__ import annotations
 
 import itertools
-import signal
-import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
-import psutil
 from distributed import as_completed
 
 from sim.regress.clusters import Cluster
 from sim.regress.progress import group_of
 from sim.regress.records import CRASHED, LOST, Failure, JobRecord, JobSpec
+from sim.regress.stop import Stop
 from sim.regress.worker import run_job, stop_children
 from sim.shared import process as supervise
+from sim.shared.typed import convert, plain
 
 TICK_SECONDS = 0.1
 KEEP_SECONDS = 2.0
-
-
-class Stop:
-    """Whether the regression shall end early, and why; safe to set from a signal handler."""
-
-    def __init__(self) -> None:
-        self.reason = ""
-        self._wake = threading.Event()
-        self._quiet = False
-
-    def __bool__(self) -> bool:
-        return self._wake.is_set()
-
-    def set(self, reason: str) -> None:
-        """Ask for the end and kill the jobs of this process at once."""
-        self.reason = self.reason or reason
-        self._wake.set()
-        supervise.stop()
-
-    @contextmanager
-    def on_signals(self) -> Iterator[None]:
-        """Stop on Ctrl-C and SIGTERM.
-
-        Both raise KeyboardInterrupt, except inside `quietly`, where they are only noted.
-        """
-        names = (signal.SIGINT, signal.SIGTERM)
-
-        def handle(number: int, frame: FrameType | None) -> None:
-            self.set("interrupted" if number == signal.SIGINT else "terminated")
-            if not self._quiet:
-                raise KeyboardInterrupt
-
-        old_handlers = [signal.signal(name, handle) for name in names]
-        try:
-            yield
-        finally:
-            for name, old in zip(names, old_handlers, strict=True):
-                signal.signal(name, old)
-
-    @contextmanager
-    def quietly(self) -> Iterator[None]:
-        """Note signals without an exception: whoever looks at us ends in an orderly way."""
-        self._quiet = True
-        try:
-            yield
-        finally:
-            self._quiet = False
 
 
 def window(slots: int) -> int:
@@ -96,6 +47,7 @@ def run_jobs(
     jobs: Sequence[JobSpec],
     folder: Path,
     *,
+    design: str,
     stop: Stop,
     on_record: Callable[[JobRecord], None],
     on_tick: Callable[[int, int], None],
@@ -107,10 +59,14 @@ def run_jobs(
         cluster: where they run.
         jobs: in the order to start them.
         folder: the run folder, on a file system that all workers share.
+        design: hash of what is tested, for the records.
         stop: looked at ten times a second.
         on_record: called once a job, in this thread, as records come in.
         on_tick: called about ten times a second with the running jobs and connected workers.
         keep_passed: keep the private folders of passing jobs too.
+
+    Raises:
+        ClusterError: there is no worker, and the farm takes no more.
     """
     waiting = iter(jobs)
     by_key: dict[str, JobSpec] = {}
@@ -125,8 +81,9 @@ def run_jobs(
         tracker.update(
             cluster.client.map(
                 run_job,
-                [spec.to_json() for spec in specs],
+                [plain(spec) for spec in specs],
                 run_folder=str(folder),
+                design=design,
                 keep_passed=keep_passed,
                 key=keys,
                 pure=False,
@@ -135,39 +92,42 @@ def run_jobs(
 
     submit(list(itertools.islice(waiting, window(cluster.jobs))))
     ticked = kept = time.monotonic()
-    while by_key and not stop:
-        with tracker.thread_condition:
-            if not tracker.has_ready():
-                tracker.thread_condition.wait(TICK_SECONDS)
-        again: list[JobSpec] = []
-        done = 0
-        for future, result in tracker.next_batch(block=False):
-            spec = by_key.pop(future.key)
-            record = record_of(spec, future.status, result)
-            if stop:
-                break
-            if record is None:
-                again.append(spec)
-                continue
-            done += 1
-            on_record(record)
-        submit([*again, *itertools.islice(waiting, done)])
-        now = time.monotonic()
-        if now - ticked >= TICK_SECONDS:
-            ticked = now
-            on_tick(cluster.active(), cluster.workers())
-        if now - kept >= KEEP_SECONDS:
-            kept = now
-            cluster.keep_size()
-    if stop:
-        tracker.clear()
-        stop_workers(cluster)
+    try:
+        while by_key and not stop:
+            with tracker.thread_condition:
+                if not tracker.has_ready():
+                    tracker.thread_condition.wait(TICK_SECONDS)
+            again: list[JobSpec] = []
+            done = 0
+            for future, result in tracker.next_batch(block=False):
+                spec = by_key.pop(future.key)
+                record = record_of(spec, future.status, result)
+                if stop:
+                    break
+                if record is None:
+                    again.append(spec)
+                    continue
+                done += 1
+                record.design = design
+                on_record(record)
+            submit([*again, *itertools.islice(waiting, done)])
+            now = time.monotonic()
+            if now - ticked >= TICK_SECONDS:
+                ticked = now
+                on_tick(cluster.active(), cluster.workers())
+            if now - kept >= KEEP_SECONDS:
+                kept = now
+                cluster.keep_size()
+    finally:
+        if by_key:
+            tracker.clear()
+            stop_workers(cluster)
 
 
 def record_of(spec: JobSpec, status: str, result: Any) -> JobRecord | None:
     """Turn what Dask returned into the record of a job; None when the job must run again."""
     if status == "finished":
-        return JobRecord.from_json(result)
+        return convert(result, JobRecord, spec.id)
     if status != "error":  # cancelled: Dask lost sight of it
         return None
     error = result[1]
@@ -190,10 +150,3 @@ def stop_workers(cluster: Cluster) -> None:
     # Whatever cannot be reached is ended by the leash of each job instead.
     with suppress(Exception):
         cluster.client.run(stop_children, wait=False)
-
-
-def kill_descendants() -> None:
-    """Kill whatever this process has started and is still there, such as a build."""
-    for child in psutil.Process().children(recursive=True):
-        with suppress(psutil.NoSuchProcess):
-            child.kill()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TextIO
 
@@ -13,12 +14,13 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from sim.regress.buckets import Bucket
+from sim.regress.buckets import Bucket, first_failure, likeness
 from sim.regress.progress import Progress
 from sim.regress.records import JobRecord
-from sim.regress.reports import failure_lines
+from sim.regress.reports import CHANGED, failure_lines
 
 PLAIN_SECONDS = 10.0
+ALIKE = 3  # failures of one look that are shown as they come; the end counts them all
 RECENT_FAILURES = 5
 
 
@@ -53,8 +55,7 @@ def status_line(progress: Progress) -> str:
 
 def failure_line(record: JobRecord) -> str:
     """Return one line on a job that did not pass."""
-    first = record.failures[0].message if record.failures else ""
-    return f"{record.status.upper()} {record.id}: {first}"
+    return f"{record.status.upper()} {record.id}: {first_failure(record).message}"
 
 
 class View(Protocol):
@@ -83,6 +84,7 @@ class PlainView:
         self._stream = stream or sys.stdout
         self._interval = interval
         self._last = 0.0
+        self._alike: Counter[tuple[str, str, str]] = Counter()
 
     def say(self, text: str) -> None:
         """Print the line."""
@@ -95,8 +97,13 @@ class PlainView:
         self._last = time.monotonic()
 
     def failure(self, record: JobRecord) -> None:
-        """Print the failure."""
-        self.say(failure_line(record))
+        """Print the failure, unless enough of its look were printed."""
+        look = likeness(first_failure(record))
+        self._alike[look] += 1
+        if self._alike[look] <= ALIKE:
+            self.say(failure_line(record))
+        if self._alike[look] == ALIKE + 1:
+            self.say("more of these are counted at the end")
 
     def tick(self, progress: Progress) -> None:
         """Print the state when the last time is long enough ago."""
@@ -180,6 +187,8 @@ def choose() -> View:
 def closing(summary: Mapping[str, Any], buckets: Sequence[Bucket], folder: str) -> list[str]:
     """Return the last lines of a regression: buckets, totals, where the rest is."""
     lines = failure_lines(buckets)
+    if summary["changed"]:
+        lines.append(CHANGED + ", ".join(summary["changed"]))
     missing = f", {summary['missing']} not run" if summary["missing"] else ""
     again = summary["rerun_after_loss"]
     lost = f", {again} run again after a lost worker" if again else ""

@@ -7,36 +7,78 @@ that the same command also serves a bare shell loop.
 
 from __future__ import annotations
 
-import json
+import shlex
+import subprocess
 import sys
 import traceback
 from pathlib import Path
+from typing import Any
 
-from sim.regress import kinds
-from sim.regress.records import Failure, JobSpec, Outcome
+from sim.regress.records import CommandParams, Failure, JobSpec, Outcome
+from sim.regress.run_folder import OUTCOME
 from sim.shared import files
 from sim.shared.process import hold_leash
+from sim.shared.typed import convert, plain, read_json
 
-OUTCOME = "outcome.json"
+
+def do(spec: JobSpec, folder: Path) -> Outcome:
+    """Do the job in `folder`. Raises what the kind of job raises."""
+    if spec.kind == "command":
+        return run_command(spec, folder)
+    # The model and the testbench are imported only by jobs that need them.
+    from sim.regress.workloads import run_workload
+
+    return run_workload(spec, folder)
+
+
+def fields_of(spec: JobSpec) -> dict[str, Any]:
+    """Return the names a command's arguments may refer to, such as `{seed}`."""
+    names = ("id", "name", "seed", "simulator", "lat", "depth", "window", "page", "rtl")
+    return {name: getattr(spec, name) for name in names}
+
+
+def fill(part: str, fields: dict[str, Any]) -> str:
+    """Return an argument with its `{fields}` filled in. Raises ValueError for unknown ones."""
+    try:
+        return part.format(**fields)
+    except (KeyError, IndexError, ValueError, AttributeError) as error:
+        raise ValueError(f"argument {part!r}: fields are {', '.join(fields)}") from error
+
+
+def run_command(spec: JobSpec, folder: Path) -> Outcome:
+    """Run the job's command; exit status 0 is a pass of one program.
+
+    `{seed}` and the other fields of the job are filled in. The reason of a failure is the last
+    line the command printed.
+    """
+    argv = convert(spec.params, CommandParams, spec.id).argv
+    parts = shlex.split(argv) if isinstance(argv, str) else [str(item) for item in argv]
+    filled = [fill(part, fields_of(spec)) for part in parts]
+    output = folder / "command.log"
+    with output.open("wb") as stream:
+        done = subprocess.run(filled, stdout=stream, stderr=subprocess.STDOUT, cwd=folder)
+    outcome = Outcome(programs=1, comparisons=1)
+    if done.returncode:
+        lines = output.read_text(encoding="utf-8", errors="backslashreplace").split("\n")
+        last = next((line.strip() for line in reversed(lines) if line.strip()), "no output")
+        outcome.failures.append(Failure("command", f"exit status {done.returncode}: {last}"))
+    return outcome
 
 
 def main(argv: list[str]) -> int:
     """Run the job whose specification is `argv[0]` and return the exit status."""
     hold_leash()
     path = Path(argv[0]).resolve()
-    spec = JobSpec.from_json(json.loads(path.read_text(encoding="utf-8")))
     status = 0
     try:
-        outcome = kinds.run(spec, path.parent)
+        outcome = do(read_json(path, JobSpec), path.parent)
     except Exception as error:
         traceback.print_exc()
-        message = f"{type(error).__name__}: {error}".splitlines()[0]
-        outcome = Outcome(failures=[Failure("error", message)])
+        lines = f"{type(error).__name__}: {error}".splitlines()
+        outcome = Outcome(failures=[Failure("error", lines[0])])
         status = 2
-    if outcome.failures:
-        status = status or 1
-    files.write_json(path.parent / OUTCOME, outcome.to_json())
-    return status
+    files.write_json(path.parent / OUTCOME, plain(outcome), None)
+    return status or int(bool(outcome.failures))
 
 
 if __name__ == "__main__":

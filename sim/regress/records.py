@@ -1,28 +1,90 @@
-"""What travels between the engine and its workers: job specifications and job records."""
+"""What travels between the engine, its workers and the reports, as typed records."""
 
 from __future__ import annotations
 
-import dataclasses
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any, Final, Literal
 
-PASSED = "passed"
-FAILED = "failed"
-TIMEOUT = "timeout"
-CRASHED = "crashed"
-LOST = "lost"
-STATUSES = (PASSED, FAILED, TIMEOUT, CRASHED, LOST)
+from msgspec import Meta, Struct
+
+PASSED: Final = "passed"
+FAILED: Final = "failed"
+TIMEOUT: Final = "timeout"
+CRASHED: Final = "crashed"
+LOST: Final = "lost"
+Status = Literal["passed", "failed", "timeout", "crashed", "lost"]
+STATUSES: tuple[Status, ...] = (PASSED, FAILED, TIMEOUT, CRASHED, LOST)
+
+Count = Annotated[int, Meta(ge=1, le=1_000_000)]
+Natural = Annotated[int, Meta(ge=0)]
+# What SQLite, numpy and every simulator can hold.
+Seed = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+Seconds = Annotated[float, Meta(gt=0, le=1_000_000)]
+Simulator = Literal["icarus", "verilator"]
+Latency = Annotated[int, Meta(ge=1, le=64)]
+Depth = Annotated[int, Meta(ge=1, le=65536)]
+Window = Annotated[int, Meta(ge=1, le=64)] | None
+Page = Annotated[int, Meta(ge=1, le=8192)]
 
 
-@dataclass(frozen=True)
-class JobSpec:
+class Params(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a kind of job needs beyond the fields that all jobs have."""
+
+
+class NoParams(Params, frozen=True):
+    """Of a job that does nothing; it measures the engine."""
+
+
+class CommandParams(Params, frozen=True):
+    """The command: words, or one string that is split as a shell would."""
+
+    argv: (
+        Annotated[str, Meta(min_length=1)] | Annotated[list[str | int | float], Meta(min_length=1)]
+    )
+
+
+class DecodeParams(Params, frozen=True):
+    """Decode steps: the model, the first token, how many steps, and pages of the cache."""
+
+    model: Literal["structured", "random"] = "structured"
+    start: Natural = 0
+    steps: Count = 32
+    pool: Count = 64
+
+
+class RandomParams(Params, frozen=True):
+    """Random programs: of which profile, how many, and the index of the first."""
+
+    profile: str = "typical"
+    programs: Count = 50
+    first: Natural = 0
+
+
+class DirectedParams(Params, frozen=True):
+    """Directed programs, by name and family; all when none is named, slow ones only if `slow`."""
+
+    programs: list[str] = []
+    families: list[str] = []
+    slow: bool = False
+
+
+Kind = Literal["decode", "random", "directed", "command", "noop"]
+PARAMS: dict[str, type[Params]] = {
+    "decode": DecodeParams,
+    "random": RandomParams,
+    "directed": DirectedParams,
+    "command": CommandParams,
+    "noop": NoParams,
+}
+
+
+class JobSpec(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One regression job: a workload or profile on one simulator in one configuration.
 
     Attributes:
         id: unique within the regression and safe as a folder name.
         name: the group in the suite that the job comes from.
-        kind: a key of `kinds.KINDS` ("decode", "random", "directed", "command") or "noop".
-        params: what the kind needs beyond the fields below; plain JSON values only.
+        kind: a key of `PARAMS`; "noop" does nothing.
+        params: what `PARAMS[kind]` takes, as plain JSON values.
         seed: the seed of everything random in the job.
         simulator: "icarus" or "verilator".
         lat: latency of the external read port in cycles.
@@ -30,32 +92,26 @@ class JobSpec:
         window: tokens of the sliding window, None for the full context.
         page: rows of a KV-cache page.
         timeout: seconds until the job is killed with its children.
+        rtl: folder of the design, "" for the project's own.
+        waves: record waves.
     """
 
     id: str
     name: str
-    kind: str
+    kind: Kind
     params: dict[str, Any]
-    seed: int
-    simulator: str
-    lat: int
-    depth: int
-    window: int | None
-    page: int
-    timeout: float
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the specification as plain JSON values."""
-        return dataclasses.asdict(self)
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> JobSpec:
-        """Rebuild a specification; unknown or missing keys raise TypeError."""
-        return cls(**data)
+    seed: Seed
+    simulator: Simulator
+    lat: Latency
+    depth: Depth
+    window: Window
+    page: Page
+    timeout: Seconds
+    rtl: str = ""
+    waves: bool = False
 
 
-@dataclass
-class Failure:
+class Failure(Struct):
     """One reason why a job did not pass.
 
     Attributes:
@@ -72,70 +128,56 @@ class Failure:
     program: str = ""
     rerun: str = ""
 
+    def line(self) -> str:
+        """Return all but the rerun command in one line."""
+        where = f" at {self.instruction}" if self.instruction else ""
+        program = f"{self.program}: " if self.program else ""
+        return f"{program}{self.kind}: {self.message}{where}"
 
-@dataclass
-class Outcome:
-    """What a job's own process reports: totals, failures and one row of counters a program.
 
-    `rows` holds `[program, passed, total, mm, dma, vec, n_inst]` in cycles and instructions.
-    `files` maps a label ("coverage", "log", ...) to a path that the reports may want to read,
-    relative to the job's folder. `tests` maps names of the test plan to (passed, programs).
+class Measured(Struct, kw_only=True):
+    """What a job counted: programs, simulated cycles, compared values, and what it left.
+
+    `failures` are the reasons why it did not pass. `files` maps a label ("coverage", "log", ...)
+    to a path that the reports may want to read. `tests` maps names of the test plan to
+    (passed, programs).
     """
 
     programs: int = 0
     cycles: int = 0
     comparisons: int = 0
-    failures: list[Failure] = field(default_factory=list)
-    rows: list[list[Any]] = field(default_factory=list)
-    files: dict[str, str] = field(default_factory=dict)
-    tests: dict[str, tuple[bool, int]] = field(default_factory=dict)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the outcome as plain JSON values."""
-        return dataclasses.asdict(self)
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Outcome:
-        """Rebuild an outcome from `to_json`."""
-        failures = [Failure(**item) for item in data.pop("failures", [])]
-        return cls(failures=failures, **data)
+    failures: list[Failure] = []
+    files: dict[str, str] = {}
+    tests: dict[str, tuple[bool, int]] = {}
 
 
-@dataclass
-class JobRecord:
+class Outcome(Measured, kw_only=True):
+    """What a job's own process reports; paths are relative to its folder.
+
+    `rows` holds `[program, passed, total, mm, dma, vec, n_inst]` in cycles and instructions.
+    """
+
+    rows: list[list[Any]] = []
+
+
+class JobRecord(Measured):
     """The final word on one job, written exactly once per regression.
 
     Times are seconds; `started` is seconds since the epoch on the worker. `attempt` counts from 1
-    and is above 1 when a lost worker's job ran again. `folder` is the job's private folder and
-    `files` holds what belongs to it; `files["coverage"]` is relative to the run folder.
+    and is above 1 when a lost worker's job ran again. `folder` is the job's private folder, and
+    `files["coverage"]` is relative to the run folder. `design` is the hash of what was tested.
     """
 
     id: str
-    status: str
+    status: Status
     seconds: float = 0.0
     started: float = 0.0
     attempt: int = 1
     worker: str = ""
     folder: str = ""
-    programs: int = 0
-    cycles: int = 0
-    comparisons: int = 0
-    failures: list[Failure] = field(default_factory=list)
-    files: dict[str, str] = field(default_factory=dict)
-    tests: dict[str, tuple[bool, int]] = field(default_factory=dict)
+    design: str = ""
 
     @property
     def passed(self) -> bool:
         """True when the job ran, compared something and found no fault."""
         return self.status == PASSED
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the record as plain JSON values."""
-        return dataclasses.asdict(self)
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> JobRecord:
-        """Rebuild a record from `to_json`; keys that belong to other readers are ignored."""
-        known = {item.name for item in dataclasses.fields(cls)} - {"failures"}
-        failures = [Failure(**item) for item in data.get("failures", [])]
-        return cls(failures=failures, **{k: v for k, v in data.items() if k in known})

@@ -1,142 +1,31 @@
-"""What a regression says at its end: `summary.json` for reports, `failures.txt` for people."""
+"""The files that say how a regression ended.
+
+`summary.json` is for reports, `failures.txt` for people, `junit.xml` for the pages of a CI system,
+`counters.csv` for spreadsheets.
+"""
 
 from __future__ import annotations
 
-import json
-import platform
-import subprocess
+import csv
+import io
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import junitparser
+
 from sim.regress.buckets import Bucket
-from sim.regress.records import PASSED, STATUSES, JobRecord, JobSpec
-from sim.regress.run_folder import SUMMARY
-from sim.regress.worker import RECORD
+from sim.regress.records import CRASHED, LOST, PASSED, TIMEOUT, Failure, JobSpec, Outcome
+from sim.regress.run_folder import COUNTERS, FAILURES, JUNIT, RECORD, SUMMARY
 from sim.shared import files
-from sim.shared.paths import ROOT
+from sim.shared.typed import RecordError, convert, read_json
 
-COMPLETE = "complete"
-INTERRUPTED = "interrupted"
-
-
-def revision() -> str:
-    """Return the revision of the sources, "-dirty" when they differ from it, "" without git."""
-    try:
-        done = subprocess.run(
-            ["git", "describe", "--always", "--dirty"],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            timeout=10,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout.strip()
-
-
-def totals(jobs: Mapping[str, JobSpec], records: Sequence[JobRecord]) -> dict[str, Any]:
-    """Return counts over all records: by status, programs, simulated cycles, seconds."""
-    by_status = {status: 0 for status in STATUSES}
-    for item in records:
-        by_status[item.status] += 1
-    return {
-        "jobs": len(jobs),
-        "done": len(records),
-        "missing": len(jobs) - len(records),
-        "passed": by_status[PASSED],
-        "failed": len(records) - by_status[PASSED],
-        "by_status": by_status,
-        "programs": sum(item.programs for item in records),
-        "cycles": sum(item.cycles for item in records),
-        "comparisons": sum(item.comparisons for item in records),
-        "job_seconds": round(sum(item.seconds for item in records), 3),
-        "rerun_after_loss": sum(item.attempt > 1 for item in records),
-    }
-
-
-def groups(jobs: Mapping[str, JobSpec], records: Iterable[JobRecord]) -> list[dict[str, Any]]:
-    """Return one row a group, simulator and configuration, for the tables of a report."""
-    rows: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for item in records:
-        spec = jobs[item.id]
-        key = (spec.name, spec.simulator, spec.lat, spec.depth, spec.window, spec.page)
-        names = ("name", "simulator", "lat", "depth", "window", "page")
-        row = rows.setdefault(
-            key,
-            {
-                **dict(zip(names, key, strict=True)),
-                "kind": spec.kind,
-                "jobs": 0,
-                "failed": 0,
-                "programs": 0,
-                "cycles": 0,
-                "seconds": 0.0,
-            },
-        )
-        row["jobs"] += 1
-        row["failed"] += not item.passed
-        row["programs"] += item.programs
-        row["cycles"] += item.cycles
-        row["seconds"] = round(row["seconds"] + item.seconds, 4)
-    return list(rows.values())
-
-
-def tests(
-    jobs: Mapping[str, JobSpec], records: Iterable[JobRecord]
-) -> dict[str, dict[str, tuple[bool, int]]]:
-    """Return by simulator and test of the plan whether it passed and how many programs it had."""
-    found: dict[str, dict[str, tuple[bool, int]]] = {}
-    for item in records:
-        of_simulator = found.setdefault(jobs[item.id].simulator, {})
-        for test, (passed, programs) in item.tests.items():
-            before, count = of_simulator.get(test, (True, 0))
-            of_simulator[test] = (before and passed, count + programs)
-    return found
-
-
-def verdict(state: str, counts: Mapping[str, Any]) -> str:
-    """Return "passed", "failed", or "incomplete" when nothing failed but jobs are missing."""
-    if counts["failed"]:
-        return "failed"
-    return "passed" if state == COMPLETE and not counts["missing"] else "incomplete"
-
-
-def summarize(
-    plan: Mapping[str, Any],
-    jobs: Mapping[str, JobSpec],
-    records: Sequence[JobRecord],
-    buckets: Sequence[Bucket],
-    state: str,
-    seconds: float,
-) -> dict[str, Any]:
-    """Return the summary of a regression as JSON values. Times in seconds, dates since the epoch.
-
-    Flat totals serve the history; `groups`, `buckets` and `records` serve the reports.
-    """
-    counts = totals(jobs, records)
-    return {
-        **{key: value for key, value in plan.items() if key != "jobs"},
-        **counts,
-        "state": state,
-        "verdict": verdict(state, counts),
-        "seconds": round(seconds, 3),
-        "finished": time.time(),
-        # How much of the slots' time was a job's own, and what the engine itself computed.
-        "utilization": round(counts["job_seconds"] / max(seconds * plan.get("slots", 1), 1e-9), 4),
-        "engine_cpu_seconds": round(time.process_time(), 3),
-        "programs_per_second": round(counts["programs"] / max(seconds, 1e-9), 3),
-        "cycles_per_second": round(counts["cycles"] / max(seconds, 1e-9), 1),
-        "host": platform.node(),
-        "python": platform.python_version(),
-        "groups": groups(jobs, records),
-        "buckets": [item.to_json() for item in buckets],
-        "records": [
-            {**jobs[item.id].to_json(), **item.to_json()}
-            for item in sorted(records, key=lambda record: record.started)
-        ],
-    }
+CHANGED = "edited while the regression ran, whose results are now of no one version: "
+COUNTER_COLUMNS = (
+    *("job", "simulator", "seed", "lat", "window", "page"),
+    *("program", "passed", "total", "mm", "dma", "vec", "n_inst"),
+)
 
 
 def failure_lines(buckets: Sequence[Bucket]) -> list[str]:
@@ -152,30 +41,119 @@ def failure_lines(buckets: Sequence[Bucket]) -> list[str]:
     return lines
 
 
-def counters_csv(folder: Path, jobs: Mapping[str, JobSpec]) -> str:
-    """Return a CSV with the counters of every program of every finished job, in job order."""
-    names = "job,simulator,seed,lat,window,page,program,passed,total,mm,dma,vec,n_inst"
-    lines = [names]
+def write_failures(path: Path, buckets: Sequence[Bucket]) -> None:
+    """Write the failures by bucket as text, in one step."""
+    files.write_text(path, "".join(f"{line}\n" for line in failure_lines(buckets)))
+
+
+def write_counters(path: Path, jobs: Mapping[str, JobSpec]) -> None:
+    """Write a CSV with the counters of every program of every finished job, in job order.
+
+    Raises:
+        RecordError: records of jobs are corrupt; all others are in the file.
+    """
+    faults = []
+    stream = io.StringIO()
+    table = csv.writer(stream, lineterminator="\n")
+    table.writerow(COUNTER_COLUMNS)
     for spec in jobs.values():
-        path = folder / "jobs" / spec.id / RECORD
-        if not path.exists():
+        record = path.parent / "jobs" / spec.id / RECORD
+        if not record.exists():
             continue
-        window = "" if spec.window is None else spec.window
-        head = f"{spec.id},{spec.simulator},{spec.seed},{spec.lat},{window},{spec.page}"
-        for row in json.loads(path.read_text(encoding="utf-8")).get("rows", []):
-            name = '"' + str(row[0]).replace('"', '""') + '"'
-            rest = ",".join("" if value is None else str(int(value)) for value in row[1:])
-            lines.append(f"{head},{name},{rest}")
-    return "\n".join(lines) + "\n"
+        try:
+            rows = read_json(record, Outcome).rows
+        except RecordError as error:
+            faults.append(str(error))
+            continue
+        head = [spec.id, spec.simulator, spec.seed, spec.lat, spec.window, spec.page]
+        for name, *values in rows:
+            table.writerow([*head, name, *(v if v is None else int(v) for v in values)])
+    files.write_text(path, stream.getvalue())
+    if faults:
+        raise RecordError("; ".join(faults[:3]))
 
 
-def write_counters(folder: Path, jobs: Mapping[str, JobSpec]) -> None:
-    """Write `counters.csv` in one step."""
-    files.write_text(folder / "counters.csv", counters_csv(folder, jobs))
+def write_junit(
+    path: Path, summary: Mapping[str, Any], jobs: Mapping[str, JobSpec], rerun: str
+) -> None:
+    """Write a test case a job; one that never ran is marked as skipped.
+
+    Args:
+        path: where to, in one step.
+        summary: of the regression.
+        jobs: all of them, by id.
+        rerun: the command that plays a job again, up to its id.
+    """
+    records = {item["id"]: item for item in summary["records"]}
+    suite = junitparser.TestSuite(summary["suite"])
+    for name in ("id", "seed", "cluster", "revision", "state"):
+        suite.add_property(name, str(summary[name]))
+    for name, value in summary["design"].items():
+        suite.add_property(f"design {name}", str(value))
+    suite.add_testcases([junit_case(spec, records.get(spec.id), rerun) for spec in jobs.values()])
+    if summary["changed"]:
+        case = junitparser.TestCase("sources", classname="regression")
+        case.result = [junitparser.Failure(CHANGED + ", ".join(summary["changed"]), "changed")]
+        suite.add_testcase(case)
+    xml = junitparser.JUnitXml("ga2")
+    xml.append(suite)
+    files.write_text(path, xml.tostring().decode())
 
 
-def write(folder: Path, summary: Mapping[str, Any], buckets: Sequence[Bucket]) -> None:
-    """Write `summary.json` and `failures.txt`, each in one step."""
-    text = "\n".join(failure_lines(buckets))
-    files.write_text(folder / "failures.txt", text + "\n" if text else "")
-    files.write_json(folder / SUMMARY, summary)
+def junit_case(spec: JobSpec, record: Mapping[str, Any] | None, rerun: str) -> Any:
+    """Return the test case of one job and its record as in the summary."""
+    case = junitparser.TestCase(spec.id, classname=f"{spec.name}.{spec.simulator}")
+    window = "none" if spec.window is None else spec.window
+    values: dict[str, Any] = {
+        "seed": spec.seed,
+        "kind": spec.kind,
+        "simulator": spec.simulator,
+        "lat": spec.lat,
+    }
+    values |= {"depth": spec.depth, "window": window, "page": spec.page}
+    if record is None:
+        case.result = [junitparser.Skipped("not run: the regression was interrupted")]
+    else:
+        case.time = record["seconds"]
+        values["started"] = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(record["started"]))
+        names = ("seconds", "attempt", "worker", "programs", "cycles", "design")
+        values |= {name: record[name] for name in names}
+        if record["status"] != PASSED:
+            broken = record["status"] in (CRASHED, LOST, TIMEOUT)
+            failures = convert(record["failures"], list[Failure], spec.id)
+            first = failures[0] if failures else Failure(record["status"], record["status"])
+            result = (junitparser.Error if broken else junitparser.Failure)(
+                first.message, first.kind
+            )
+            head = f"seed {spec.seed}, rerun with waves: {first.rerun or rerun + spec.id}"
+            result.text = "\n".join([head, *(item.line() for item in failures)])
+            case.result = [result]
+    properties = junitparser.Properties()
+    for name, value in values.items():
+        properties.add_property(junitparser.Property(name, str(value)))
+    case.append(properties)
+    return case
+
+
+def write_all(
+    folder: Path,
+    summary: Mapping[str, Any],
+    jobs: Mapping[str, JobSpec],
+    buckets: Sequence[Bucket],
+    rerun: str,
+) -> list[str]:
+    """Write every report that can be written; return a line about each that cannot."""
+    writers: dict[str, Callable[[Path], None]] = {
+        FAILURES: lambda path: write_failures(path, buckets),
+        COUNTERS: lambda path: write_counters(path, jobs),
+        JUNIT: lambda path: write_junit(path, summary, jobs, rerun),
+        SUMMARY: lambda path: files.write_json(path, summary, None),
+    }
+    problems = []
+    for name, write in writers.items():
+        try:
+            write(folder / name)
+        except (OSError, ValueError) as error:
+            why = error.strerror if isinstance(error, OSError) and error.strerror else error
+            problems.append(f"{folder / name}: {why}")
+    return problems

@@ -2,41 +2,69 @@
 
 from __future__ import annotations
 
-import dataclasses
-import json
 import os
+import shlex
 import subprocess
 import sys
 import time
 from pathlib import Path
 
-from sim.regress.__main__ import BASE
-from sim.regress.job_process import OUTCOME
-from sim.regress.records import JobSpec, Outcome
-from sim.regress.run_folder import ResumeError, read_plan
-from sim.regress.worker import command
+from msgspec import structs
+
+from sim.engine.design import Design, design_option, own_design
+from sim.regress.records import Failure, JobSpec, Outcome
+from sim.regress.run_folder import LATEST, LOG, SPEC, Plan, ResumeError, read_plan
+from sim.regress.worker import command, environment, last_line, read_outcome
 from sim.shared import files
-from sim.shared.paths import ROOT
+from sim.shared.paths import ROOT, shown
+from sim.shared.typed import RecordError, plain
 
 
-def find(run: Path, job: str) -> JobSpec:
-    """Return the specification of a job. Raises ResumeError when the run or the job is unknown."""
-    _, jobs = read_plan(run)
-    for spec in jobs:
+def base_of(design: Design) -> Path:
+    """Return where the regressions of a design are."""
+    return design.output("regress")
+
+
+def rerun_prefix(folder: Path, design: Design) -> str:
+    """Return the command that plays a job of the run in `folder` again, up to the job's id."""
+    rtl = "" if design.is_own else shlex.quote(str(design.path))
+    if folder.parent.resolve() == base_of(design).resolve():
+        own = Path(sys.prefix).resolve() == (ROOT / ".venv").resolve()
+        words = ["make regress-rerun", "" if own else f"VENV={shlex.quote(sys.prefix)}"]
+        words += [f"RTL={rtl}" if rtl else "", f"RUN={folder.name}", "JOB="]
+        return " ".join(filter(None, words))
+    words = [sys.executable, "-m", "sim.regress.rerun", "--base", shlex.quote(str(folder.parent))]
+    words += ["--run", folder.name, *(["--rtl", rtl] if rtl else []), "--job "]
+    return " ".join(words)
+
+
+def find(plan: Plan, job: str) -> JobSpec:
+    """Return the specification of a job. Raises ResumeError when there is none."""
+    for spec in plan.jobs:
         if spec.id == job:
             return spec
-    raise ResumeError(f"no job {job!r} in {run}; its jobs are in run.json")
+    raise ResumeError(f"JOB={job}: no job of {plan.id}; its jobs are in run.json")
 
 
-def rerun(spec: JobSpec, folder: Path, waves: bool) -> Outcome:
-    """Run the job in `folder` in the foreground, without a time limit, and return its outcome."""
-    folder.mkdir(parents=True)
-    if waves and spec.kind != "command":
-        spec = dataclasses.replace(spec, params={**spec.params, "waves": True})
-    files.write_json(folder / "spec.json", spec.to_json(), indent=1)
-    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
-    subprocess.run(command(folder), cwd=folder, env={**os.environ, "PYTHONPATH": path})
-    return Outcome.from_json(json.loads((folder / OUTCOME).read_text(encoding="utf-8")))
+def rerun(spec: JobSpec, folder: Path) -> Outcome:
+    """Run the job in `folder` in the foreground, without a time limit, and return its outcome.
+
+    Raises:
+        RecordError: the job crashed; the message ends with its last line.
+    """
+    files.write_json(folder / SPEC, plain(spec))
+    with (folder / LOG).open("wb") as log:
+        done = subprocess.run(
+            command(folder), cwd=folder, env=environment(None), stdout=log, stderr=log
+        )
+    try:
+        outcome = read_outcome(folder)
+    except RecordError:
+        how = f"crashed with status {done.returncode}: {last_line(folder / LOG)}"
+        raise RecordError(f"{spec.id} {how}; log: {shown(folder / LOG)}") from None
+    if done.returncode and not outcome.failures:
+        outcome.failures.append(Failure("crash", f"passed, then exit status {done.returncode}"))
+    return outcome
 
 
 def main() -> int:
@@ -44,26 +72,40 @@ def main() -> int:
     from sim.shared.cli import Parser, fail
 
     parser = Parser(prog="regress-rerun", description=__doc__)
-    parser.add_argument("--run", default="latest", help="name of the run folder")
+    parser.add_argument("--run", default=LATEST, help="name of the run folder")
     parser.add_argument("--job", required=True, help="id of the job")
-    parser.add_argument("--base", type=Path, default=BASE, help="where the run folders are")
+    parser.add_argument("--rtl", type=design_option, help="folder of the design, with ga2.f")
+    parser.add_argument("--base", type=Path, help="where the run folders are")
     parser.add_argument("--no-waves", action="store_true")
     args = parser.parse_args()
+    design = args.rtl or own_design()
+    base = (args.base or base_of(design)).resolve()
     try:
-        spec = find(args.base / args.run, args.job)
+        plan = read_plan(base / args.run)
+        spec = find(plan, args.job)
     except ResumeError as error:
         fail("regress-rerun", str(error))
-    folder = args.base / "reruns" / f"{spec.id}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
-    outcome = rerun(spec, folder.resolve(), not args.no_waves)
+    if plan.inputs.design.hash != design.hash:
+        print(f"note: it ran on {plan.inputs.design}; this is {design}")
+    rtl = "" if design.is_own else str(design.path)
+    spec = structs.replace(spec, rtl=rtl, waves=spec.kind != "command" and not args.no_waves)
+    folder = base / "reruns" / f"{spec.id}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
+    folder.mkdir(parents=True)
+    try:
+        outcome = rerun(spec, folder)
+    except RecordError as error:
+        print(f"FAILED: {error}")
+        return 1
     for failure in outcome.failures:
-        where = f" at {failure.instruction}" if failure.instruction else ""
-        program = f"{failure.program}: " if failure.program else ""
-        print(f"{program}{failure.kind}: {failure.message}{where}")
-    print(f"{'FAILED' if outcome.failures else 'PASSED'}: {spec.id}, seed {spec.seed}")
+        print(failure.line())
+    failed = outcome.failures or not outcome.programs
+    print(f"{'FAILED' if failed else 'PASSED'}: {spec.id}, seed {spec.seed}, {design}")
     for name, path in outcome.files.items():
-        print(f"{name}: {folder / path}")
-    return 1 if outcome.failures else 0
+        print(f"{name}: {shown(folder / path)}")
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    from sim.shared.cli import run
+
+    run("regress-rerun", main)

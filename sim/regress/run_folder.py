@@ -1,6 +1,6 @@
 """The folder of one regression: what was planned, and what came back, as it came back.
 
-    run.json        suite, seed, jobs and the rest of the plan; written once at the start
+    run.json        suite, seed, design, jobs and the rest of the plan
     results.jsonl   one record a line, appended the moment a job ends
     jobs/ID/        the private folders of a job's attempts, and its record
     summary.json, junit.xml, failures.txt   written at the end, also after Ctrl-C
@@ -11,25 +11,68 @@ worker wrote but nobody collected is picked up from the job's own folder.
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Iterable
 from pathlib import Path
-from types import TracebackType
-from typing import Any
 
+import msgspec
+from msgspec import Struct
+
+from sim.regress.inputs import Inputs
 from sim.regress.records import JobRecord, JobSpec
-from sim.regress.worker import RECORD
 from sim.shared import files
+from sim.shared.errors import ToolError
+from sim.shared.paths import ROOT
+from sim.shared.typed import RecordError, convert, plain, read_json
+
+SUITES = ROOT / "sim" / "regress" / "suites.yaml"
 
 PLAN = "run.json"
 RESULTS = "results.jsonl"
 SUMMARY = "summary.json"
+JUNIT = "junit.xml"
+COUNTERS = "counters.csv"
+FAILURES = "failures.txt"
+BUILDS = "builds.json"  # the compiled simulators that the jobs use
+# In a job's folder:
+RECORD = "record.json"
+COVERAGE = "coverage.xml"  # functional coverage, beside the record
+# In the folder of an attempt:
+SPEC = "spec.json"
+OUTCOME = "outcome.json"
+LOG = "job.log"
+# In the base folder:
+HISTORY = "history.sqlite"
+LATEST = "latest"
 
 
-class ResumeError(RuntimeError):
-    """There is nothing to resume, or what there is cannot be read."""
+class ResumeError(ToolError):
+    """There is nothing to resume, or what there is cannot be gone on with."""
+
+
+class Plan(Struct, kw_only=True):
+    """What a regression is to do; `parts` are the seconds of each part that was interrupted.
+
+    `revision` is that of the sources; `started` is in seconds since the epoch.
+    """
+
+    id: str
+    suite: str
+    seed: int
+    started: float
+    revision: str
+    inputs: Inputs
+    jobs: list[JobSpec]
+    cluster: str = "local"
+    slots: int = 1
+    parts: list[float] = []
+
+
+class State(Struct):
+    """What resuming needs of a summary."""
+
+    state: str
 
 
 def new_run_folder(base: Path, suite: str) -> Path:
@@ -48,106 +91,77 @@ def new_run_folder(base: Path, suite: str) -> Path:
 def find_unfinished(base: Path, suite: str) -> Path:
     """Return the latest regression of a suite that did not complete. Raises ResumeError."""
     plans = sorted(base.glob(f"{suite}-*/{PLAN}"), key=lambda path: path.stat().st_mtime)
-    for plan in reversed(plans):
-        if json.loads(plan.read_text(encoding="utf-8"))["suite"] != suite:
+    for path in reversed(plans):
+        folder = path.parent
+        if read_plan(folder).suite != suite:
             continue
-        summary = plan.parent / SUMMARY
-        if not summary.exists():
-            return plan.parent
-        if json.loads(summary.read_text(encoding="utf-8"))["state"] != "complete":
-            return plan.parent
+        if not (folder / SUMMARY).exists() or _state(folder) != "complete":
+            return folder
         break
-    raise ResumeError(f"no interrupted regression of suite {suite!r} in {base}")
+    raise ResumeError(f"RESUME=1: no interrupted regression of suite {suite!r} in {base}")
 
 
-def write_plan(folder: Path, plan: dict[str, Any], jobs: Iterable[JobSpec]) -> None:
-    """Write `run.json`: the plan with its jobs."""
-    files.write_json(folder / PLAN, {**plan, "jobs": [job.to_json() for job in jobs]}, None)
-
-
-def read_plan(folder: Path) -> tuple[dict[str, Any], list[JobSpec]]:
-    """Return the plan and the jobs of a run folder. Raises ResumeError."""
+def _state(folder: Path) -> str:
     try:
-        plan = json.loads((folder / PLAN).read_text(encoding="utf-8"))
-        return plan, [JobSpec.from_json(job) for job in plan.pop("jobs")]
-    except (OSError, ValueError, TypeError, KeyError) as error:
-        raise ResumeError(f"{folder / PLAN} cannot be resumed: {error}") from error
+        return read_json(folder / SUMMARY, State).state
+    except RecordError as error:
+        raise ResumeError(f"RESUME=1: {error}") from None
 
 
-def read_results(folder: Path, jobs: Iterable[JobSpec]) -> dict[str, JobRecord]:
-    """Return the records that a run folder holds, by job; the first of a job counts."""
+def write_plan(folder: Path, plan: Plan) -> None:
+    """Write `run.json` in one step."""
+    files.write_json(folder / PLAN, plain(plan), None)
+
+
+def read_plan(folder: Path) -> Plan:
+    """Return the plan of a run folder. Raises ResumeError."""
+    try:
+        return read_json(folder / PLAN, Plan)
+    except RecordError as error:
+        raise ResumeError(str(error)) from None
+
+
+def read_results(folder: Path, jobs: Iterable[JobSpec], design: str) -> dict[str, JobRecord]:
+    """Return the records that a run folder holds about a design, by job; the first one counts."""
     wanted = {job.id for job in jobs}
     records: dict[str, JobRecord] = {}
-    path = folder / RESULTS
-    if path.exists():
-        for line in path.read_text(encoding="utf-8").split("\n"):
-            _take(line, wanted, records)
+
+    def take(text: bytes) -> None:
+        try:
+            record = convert(msgspec.json.decode(text), JobRecord, folder.name)
+        except (RecordError, msgspec.DecodeError, UnicodeDecodeError):
+            return  # torn by a kill or a full disk: the job runs again
+        if record.id in wanted and record.design == design:
+            records.setdefault(record.id, record)
+
+    for line in _lines(folder):
+        take(line)
     for job_id in sorted(wanted - set(records)):
         left = folder / "jobs" / job_id / RECORD
         if left.exists():
-            _take(left.read_text(encoding="utf-8"), wanted, records)
+            take(left.read_bytes())
     return records
 
 
 def logged_ids(folder: Path) -> set[str]:
     """Return the jobs whose record is in `results.jsonl`."""
-    path = folder / RESULTS
     ids: set[str] = set()
-    for line in path.read_text(encoding="utf-8").split("\n") if path.exists() else []:
+    for line in _lines(folder):
         try:
-            ids.add(json.loads(line)["id"])
-        except (ValueError, TypeError, KeyError):
+            ids.add(msgspec.json.decode(line)["id"])
+        except (msgspec.DecodeError, UnicodeDecodeError, TypeError, KeyError):
             continue
     return ids
 
 
-def _take(text: str, wanted: set[str], records: dict[str, JobRecord]) -> None:
-    try:
-        record = JobRecord.from_json(json.loads(text))
-    except (ValueError, TypeError):  # a line torn by a kill or a full disk
-        return
-    if record.id in wanted:
-        records.setdefault(record.id, record)
-
-
-class ResultLog:
-    """Appends records to `results.jsonl`, one whole line a system call."""
-
-    def __init__(self, folder: Path) -> None:
-        path = folder / RESULTS
-        self._handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
-        size = os.fstat(self._handle).st_size
-        # A line torn by a kill must not swallow the next one.
-        if size and os.pread(self._handle, 1, size - 1) != b"\n":
-            os.write(self._handle, b"\n")
-
-    def __enter__(self) -> ResultLog:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    def add(self, record: JobRecord) -> None:
-        """Append one record."""
-        line = json.dumps(record.to_json(), separators=(",", ":")) + "\n"
-        os.write(self._handle, line.encode())
-
-    def close(self) -> None:
-        """Bring everything to the disk and close."""
-        if self._handle >= 0:
-            os.fsync(self._handle)
-            os.close(self._handle)
-            self._handle = -1
+def _lines(folder: Path) -> list[bytes]:
+    path = folder / RESULTS
+    return path.read_bytes().split(b"\n") if path.exists() else []
 
 
 def point_latest(folder: Path) -> None:
     """Make `latest` beside a run folder point to it."""
-    link = folder.parent / "latest"
+    link = folder.parent / LATEST
     temporary = folder.parent / f".latest-{os.getpid()}"
     temporary.unlink(missing_ok=True)
     temporary.symlink_to(folder.name)

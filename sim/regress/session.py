@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sim.regress import buckets as bucketing
-from sim.regress import clusters, dispatch, history, junit, reports, run_folder, suites
+from sim.engine.design import Design
+from sim.regress import buckets, clusters, dispatch, history, reports, rerun, run_folder, summary
+from sim.regress.builds import needed
 from sim.regress.display import View, closing
-from sim.regress.progress import Progress, longest_first
+from sim.regress.farms import ClusterError
+from sim.regress.inputs import changes, differences, read_inputs, read_sources
+from sim.regress.progress import Group, Progress, longest_first
 from sim.regress.records import JobRecord, JobSpec
-from sim.shared import test_log as ran
+from sim.regress.stop import Stop, kill_descendants
+from sim.regress.suites import Config, expand, load
+from sim.shared import jsonl, test_log
+from sim.shared.typed import plain
 
-HISTORY = "history.sqlite"
 PATIENCE_SECONDS = 30.0
-Builder = Callable[[list[JobSpec], Path, Callable[[str], None]], None]
+Builder = Callable[[Sequence[JobSpec], Design, Path, Callable[[str], None]], None]
 
 
 @dataclass(frozen=True)
@@ -28,9 +34,10 @@ class Options:
         file: the regression file.
         base: where run folders and the history go, on a file system that all workers share.
         suite: the suite's name.
-        seed: master seed of all derived seeds.
+        design: what is tested.
         jobs: jobs at a time.
-        cluster: one of `clusters.KINDS`.
+        seed: master seed of all derived seeds; None takes 1, or that of the resumed regression.
+        cluster: one of `suites.CLUSTERS`.
         resume: go on with the latest interrupted regression of the suite.
         processes: local only: a worker process for each job at a time.
     """
@@ -38,8 +45,9 @@ class Options:
     file: Path
     base: Path
     suite: str
-    seed: int
+    design: Design
     jobs: int
+    seed: int | None = None
     cluster: str = "local"
     resume: bool = False
     processes: bool = False
@@ -50,105 +58,210 @@ class Session:
     """A planned regression: its folder, its jobs by id, and the records it has so far."""
 
     folder: Path
-    plan: dict[str, Any]
+    plan: run_folder.Plan
     jobs: dict[str, JobSpec]
     records: dict[str, JobRecord]
-    before: float
+
+    @property
+    def design(self) -> str:
+        """Hash of what is tested."""
+        return self.plan.inputs.design.hash
 
 
-def prepare(options: Options, settings: suites.Config) -> Session:
+def jobs_of(options: Options, settings: Config, seed: int) -> list[JobSpec]:
+    """Return the jobs that the suite has now. Raises RecordError."""
+
+    def check(spec: JobSpec) -> None:
+        if spec.kind not in ("command", "noop"):
+            # The model and the testbench are imported only when something is simulated.
+            from sim.regress import workloads
+
+            workloads.check(spec)
+
+    rtl = "" if options.design.is_own else str(options.design.path)
+    return expand(settings, options.suite, seed, rtl=rtl, check=check)
+
+
+def prepare(options: Options, settings: Config) -> Session:
     """Plan a new regression, or take up an interrupted one with what it has.
 
     Raises:
-        suites.ConfigError: the suite cannot be expanded.
-        run_folder.ResumeError: there is nothing to resume.
+        RecordError: the suite cannot be expanded.
+        run_folder.ResumeError: there is nothing to resume, or its results are of something else.
     """
     if options.resume:
-        folder = run_folder.find_unfinished(options.base, options.suite)
-        plan, specs = run_folder.read_plan(folder)
-        records = run_folder.read_results(folder, specs)
-        before = sum(plan.get("parts", []))
-    else:
-        specs = suites.expand(settings, options.suite, options.seed)
-        folder = run_folder.new_run_folder(options.base, options.suite)
-        plan = {
-            "id": folder.name,
-            "suite": options.suite,
-            "seed": options.seed,
-            "started": time.time(),
-            "revision": reports.revision(),
-        }
-        records, before = {}, 0.0
-    plan["cluster"], plan["slots"] = options.cluster, options.jobs
-    run_folder.write_plan(folder, plan, specs)
-    run_folder.point_latest(folder)
-    return Session(folder, plan, {spec.id: spec for spec in specs}, records, before)
+        return resume(options, settings)
+    seed = 1 if options.seed is None else options.seed
+    specs = jobs_of(options, settings, seed)
+    inputs = read_inputs(options.design, needed(specs))
+    folder = run_folder.new_run_folder(options.base, options.suite)
+    plan = run_folder.Plan(
+        id=folder.name,
+        suite=options.suite,
+        seed=seed,
+        started=time.time(),
+        revision=summary.revision(),
+        cluster=options.cluster,
+        slots=options.jobs,
+        inputs=inputs,
+        jobs=specs,
+    )
+    run_folder.write_plan(folder, plan)
+    return Session(folder, plan, {spec.id: spec for spec in specs}, {})
+
+
+def resume(options: Options, settings: Config) -> Session:
+    """Take up the latest interrupted regression of the suite, if nothing has changed since.
+
+    Raises:
+        run_folder.ResumeError: names what has changed.
+    """
+    folder = run_folder.find_unfinished(options.base, options.suite)
+    plan = run_folder.read_plan(folder)
+    specs = jobs_of(options, settings, plan.seed)
+    now = read_inputs(options.design, needed(specs))
+    found = differences(plan.inputs, now)
+    if options.seed not in (None, plan.seed):
+        found.insert(0, f"SEED was {plan.seed}, now it is {options.seed}")
+    if changed := changed_jobs(plan.jobs, specs):
+        more = f" and {len(changed) - 1} more" if changed[1:] else ""
+        found.append(f"the suite is another: job {changed[0]}{more}")
+    if found:
+        raise run_folder.ResumeError(
+            f"RESUME=1: the results in {folder} are of something else: {'; '.join(found)}; "
+            "start anew without RESUME=1"
+        )
+    plan.cluster, plan.slots = options.cluster, options.jobs
+    run_folder.write_plan(folder, plan)
+    records = run_folder.read_results(folder, specs, plan.inputs.design.hash)
+    return Session(folder, plan, {spec.id: spec for spec in specs}, records)
+
+
+def changed_jobs(old: Sequence[JobSpec], new: Sequence[JobSpec]) -> list[str]:
+    """Return the ids of jobs that differ, or that only one of the two has."""
+    was, now = ({spec.id: spec for spec in specs} for specs in (old, new))
+    return [key for key in {**was, **now} if was.get(key) != now.get(key)]
 
 
 def regress(options: Options, view: View, build: Builder) -> dict[str, Any]:
     """Run a regression and return its summary; the reports are written also when it is stopped.
 
-    `build` is called once with all jobs that are to run, before the first one starts.
+    `build` is called once with all jobs that are to run, before the first one starts. What kept
+    the regression from its end, and reports that could not be written, are in `problems`.
 
     Raises:
-        suites.ConfigError, run_folder.ResumeError, clusters.ClusterError: nothing was run.
+        RecordError, ResumeError, ClusterError, BuildError, OSError: nothing was run.
     """
     begin = time.monotonic()
-    settings = suites.load(options.file)
-    stop = dispatch.Stop()
+    settings = load(options.file)
+    stop = Stop()
     with stop.on_signals():
         session = prepare(options, settings)
-        view.say(f"{options.suite}: {len(session.jobs)} jobs, seed {session.plan['seed']}")
-        known = history.mean_seconds(options.base / HISTORY)
-        todo = [job for job in session.jobs.values() if job.id not in session.records]
+        plan = session.plan
+        view.say(f"{plan.suite}: {len(plan.jobs)} jobs, seed {plan.seed}, {plan.inputs.design}")
+        known = known_seconds(options.base / run_folder.HISTORY, view)
+        todo = [spec for spec in plan.jobs if spec.id not in session.records]
         cluster = None
+        problems = []
         try:
-            if todo:
-                build(todo, session.folder, view.say)
-                cluster = clusters.start(
-                    options.cluster,
-                    options.jobs,
-                    settings.clusters.get(options.cluster) or {},
-                    session.folder,
-                    processes=options.processes,
-                )
+            cluster = make_ready(options, settings, session, todo, build, view)
             run_part(session, cluster, longest_first(todo, known), known, view, stop, settings)
         except KeyboardInterrupt:
             stop.set("interrupted")
+        except (OSError, ClusterError) as error:
+            if cluster is None:
+                raise
+            # What has come back is reported, and can be gone on with.
+            stop.set(f"{error}")
+            problems.append(describe(error))
         finally:
             if stop:
-                dispatch.kill_descendants()
+                kill_descendants()
         # An impatient second Ctrl-C must not cost the report.
         with stop.quietly():
-            summary = conclude(options, session, view, time.monotonic() - begin)
+            result, missing = conclude(options, session, view, time.monotonic() - begin)
         if cluster is not None:
             cluster.close(timeout=1.0 if stop else 5.0)
-    return summary
+    return {**result, "problems": [*problems, *missing]}
+
+
+def known_seconds(path: Path, view: View) -> dict[Group, float]:
+    """Return the mean seconds of a job by group; what the history cannot tell costs nothing."""
+    try:
+        return history.mean_seconds(path)
+    except history.HistoryError as error:
+        view.say(f"no history: {error}")
+        return {}
+
+
+def describe(error: Exception) -> str:
+    """Return an error with the file that it is about."""
+    if isinstance(error, OSError) and error.filename:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)
+
+
+def make_ready(
+    options: Options,
+    settings: Config,
+    session: Session,
+    todo: Sequence[JobSpec],
+    build: Builder,
+    view: View,
+) -> clusters.Cluster | None:
+    """Return a cluster with everything compiled; None when there is nothing to do.
+
+    A farm that refuses us says so before anything is compiled. When there is no cluster or no
+    build, a new run folder goes again: nothing was run in it.
+    """
+    cluster = None
+    try:
+        if todo:
+            cluster = clusters.start(
+                options.cluster,
+                options.jobs,
+                session.folder,
+                settings.clusters.get(options.cluster),
+                processes=options.processes,
+            )
+            build(todo, options.design, session.folder, view.say)
+            cluster.keep_size()
+        run_folder.point_latest(session.folder)
+    except BaseException as error:
+        if cluster is not None:
+            cluster.close(timeout=1.0)
+        if not options.resume and not isinstance(error, KeyboardInterrupt):
+            shutil.rmtree(session.folder, ignore_errors=True)
+        raise
+    return cluster
 
 
 def run_part(
     session: Session,
     cluster: clusters.Cluster | None,
     todo: list[JobSpec],
-    known: dict[tuple[str, str], float],
+    known: dict[Group, float],
     view: View,
-    stop: dispatch.Stop,
-    settings: suites.Config,
+    stop: Stop,
+    settings: Config,
 ) -> None:
-    """Run the jobs that have no record yet, and log each record as it comes in."""
+    """Run the jobs that have no record yet, and log each record as it comes in.
+
+    Raises:
+        OSError: a record cannot be kept.
+        ClusterError: there is no worker, and the farm takes no more.
+    """
     progress = Progress(session.jobs, cluster.jobs if cluster else 1, known)
     progress.resume(session.records.values())
-    with run_folder.ResultLog(session.folder) as log:
+    with jsonl.Writer(session.folder / run_folder.RESULTS) as log:
         # Includes records that a worker wrote but that nobody collected before the interruption.
         logged = run_folder.logged_ids(session.folder)
-        for record in session.records.values():
-            if record.id not in logged:
-                log.add(record)
+        log.add(*(plain(one) for one in session.records.values() if one.id not in logged))
 
         def take(record: JobRecord) -> None:
             if record.id in session.records:
                 raise AssertionError(f"job {record.id} was accounted for twice")
-            log.add(record)
+            log.add(plain(record))
             session.records[record.id] = record
             progress.add(record)
             if not record.passed:
@@ -174,6 +287,7 @@ def run_part(
                         cluster,
                         todo,
                         session.folder,
+                        design=session.design,
                         stop=stop,
                         on_record=take,
                         on_tick=tick,
@@ -184,24 +298,41 @@ def run_part(
             view.end(progress)
 
 
-def conclude(options: Options, session: Session, view: View, seconds: float) -> dict[str, Any]:
-    """Write every report of a regression, remember it in the history, and say how it went."""
+def conclude(
+    options: Options, session: Session, view: View, seconds: float
+) -> tuple[dict[str, Any], list[str]]:
+    """Write every report of a regression, remember it in the history, and say how it went.
+
+    Returns the summary, and a line about each report that could not be written.
+    """
+    plan, folder = session.plan, session.folder
     records = [session.records[key] for key in session.jobs if key in session.records]
+    rerun_words = rerun.rerun_prefix(folder, options.design)
+    found = buckets.collect(session.jobs, records, rerun_words)
     complete = len(records) == len(session.jobs)
-    state = reports.COMPLETE if complete else reports.INTERRUPTED
-    found = bucketing.collect(session.jobs, records, session.folder.name)
-    total = session.before + seconds
-    summary = reports.summarize(session.plan, session.jobs, records, found, state, total)
-    reports.write(session.folder, summary, found)
-    properties = {key: summary[key] for key in ("id", "seed", "cluster", "revision", "state")}
-    path = session.folder / "junit.xml"
-    junit.write(path, options.suite, session.jobs, records, session.folder.name, properties)
-    reports.write_counters(session.folder, session.jobs)
-    for simulator, outcomes in reports.tests(session.jobs, records).items():
-        ran.record(simulator, outcomes)
-    parts = [*session.plan.get("parts", []), seconds]
-    run_folder.write_plan(session.folder, {**session.plan, "parts": parts}, session.jobs.values())
-    history.record(options.base / HISTORY, summary, session.jobs, records, found)
-    for line in closing(summary, found, str(session.folder)):
+    result = summary.summarize(
+        plan,
+        records,
+        found,
+        summary.COMPLETE if complete else summary.INTERRUPTED,
+        sum(plan.parts) + seconds,
+        changes(plan.inputs.sources, read_sources()),
+    )
+    problems = reports.write_all(folder, result, session.jobs, found, rerun_words)
+    plan.parts = [*plan.parts, seconds]
+    try:
+        run_folder.write_plan(folder, plan)
+        if not result["changed"]:
+            log = options.design.output("results")
+            for simulator, outcomes in summary.tests(session.jobs, records).items():
+                test_log.record(simulator, outcomes, log)
+    except OSError as error:
+        problems.append(describe(error))
+    try:
+        path = options.base / run_folder.HISTORY
+        history.record(path, result, session.jobs, records, found)
+    except history.HistoryError as error:
+        view.say(f"no history: {error}")
+    for line in closing(result, found, str(folder)):
         view.say(line)
-    return summary
+    return result, problems

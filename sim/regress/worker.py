@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
+import re
 import shutil
 import socket
 import sys
@@ -11,7 +11,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from sim.regress.job_process import OUTCOME
+from msgspec import structs
+
+from sim.regress.builds import VARIABLE
 from sim.regress.records import (
     CRASHED,
     FAILED,
@@ -21,16 +23,16 @@ from sim.regress.records import (
     JobRecord,
     JobSpec,
     Outcome,
+    Status,
 )
+from sim.regress.run_folder import BUILDS, COVERAGE, LOG, OUTCOME, RECORD, SPEC
 from sim.shared import files
 from sim.shared import process as supervise
 from sim.shared.paths import ROOT
+from sim.shared.typed import RecordError, convert, plain, read_json
 
-COVERAGE_FILE = "coverage.xml"  # functional coverage of a job, beside its record
-BUILDS = "builds.json"  # in the run folder: the compiled simulators that its jobs use
-BUILDS_VARIABLE = "GA2_REGRESS_BUILDS"  # names that file to a job
-RECORD = "record.json"
-LOG = "job.log"
+# Neither XML nor a terminal can take them.
+CONTROL = re.compile(r"[^\n\t\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[\x7f-\x9f]")
 
 
 def attempt_folder(run: Path, job_id: str) -> tuple[Path, int]:
@@ -52,38 +54,52 @@ def attempt_folder(run: Path, job_id: str) -> tuple[Path, int]:
 
 def command(folder: Path) -> list[str]:
     """Return the command that does the job whose specification is in `folder`."""
-    return [sys.executable, "-m", "sim.regress.job_process", str(folder / "spec.json")]
+    return [sys.executable, "-m", "sim.regress.job_process", str(folder / SPEC)]
 
 
-def environment(run: Path) -> dict[str, str]:
-    """Return the environment of a job: ours, with this project first on Python's path."""
+def environment(run: Path | None) -> dict[str, str]:
+    """Return the environment of a job: ours, with this project first on Python's path.
+
+    With the builds of the run folder `run`; None lets the job make its own.
+    """
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
-    return {**os.environ, "PYTHONPATH": path, BUILDS_VARIABLE: str(run / BUILDS)}
+    env = {**os.environ, "PYTHONPATH": path}
+    env.pop(VARIABLE, None)
+    return {**env, VARIABLE: str(run / BUILDS)} if run else env
 
 
-def run_job(spec_json: dict[str, Any], run_folder: str, keep_passed: bool) -> dict[str, Any]:
+def run_job(
+    spec_json: dict[str, Any], run_folder: str, design: str, keep_passed: bool
+) -> dict[str, Any]:
     """Run one job to its end and return its `JobRecord` as JSON; also written to the run folder.
+
+    `design` is the hash of what is tested, for the record.
 
     Raises:
         supervise.StoppedError: the regression is being stopped and the job has no result.
     """
-    spec = JobSpec.from_json(spec_json)
+    spec = convert(spec_json, JobSpec, "job")
     if spec.kind == "noop":  # measures the engine alone
-        return JobRecord(spec.id, PASSED, started=time.time()).to_json()
+        record = JobRecord(spec.id, PASSED, started=time.time(), design=design)
+        return dict(plain(record))
     supervise.check()
     run = Path(run_folder)
     folder, attempt = attempt_folder(run, spec.id)
-    files.write_json(folder / "spec.json", spec.to_json(), indent=1)
+    files.write_json(folder / SPEC, spec_json)
     started = time.time()
-    log = folder / LOG
     try:
         end = supervise.run_child(
-            command(folder), cwd=folder, log=log, timeout=spec.timeout, env=environment(run)
+            command(folder),
+            cwd=folder,
+            log=folder / LOG,
+            timeout=spec.timeout,
+            env=environment(run),
         )
     except supervise.StoppedError:
         shutil.rmtree(folder, ignore_errors=True)
         raise
     status, outcome = judge(spec, end, folder)
+    measured = {key: value for key, value in structs.asdict(outcome).items() if key != "rows"}
     record = JobRecord(
         id=spec.id,
         status=status,
@@ -92,16 +108,12 @@ def run_job(spec_json: dict[str, Any], run_folder: str, keep_passed: bool) -> di
         attempt=attempt,
         worker=f"{socket.gethostname()}:{os.getpid()}",
         folder=os.path.relpath(folder, run),
-        programs=outcome.programs,
-        cycles=outcome.cycles,
-        comparisons=outcome.comparisons,
-        failures=outcome.failures,
-        files=outcome.files,
-        tests=outcome.tests,
+        design=design,
+        **measured,
     )
     keep_coverage(record, folder, run)
-    data = record.to_json()
-    files.write_json(folder.parent / RECORD, {**data, "rows": outcome.rows})
+    data: dict[str, Any] = plain(record)
+    files.write_json(folder.parent / RECORD, {**data, "rows": outcome.rows}, None)
     if record.passed and not keep_passed:
         shutil.rmtree(folder, ignore_errors=True)
     return data
@@ -111,23 +123,23 @@ def keep_coverage(record: JobRecord, folder: Path, run: Path) -> None:
     """Move a job's coverage out of its private folder, which does not outlive a pass."""
     name = record.files.pop("coverage", None)
     if name is not None:
-        target = folder.parent / COVERAGE_FILE
+        target = folder.parent / COVERAGE
         os.replace(folder / name, target)
         record.files["coverage"] = os.path.relpath(target, run)
 
 
-def judge(spec: JobSpec, end: supervise.ChildExit, folder: Path) -> tuple[str, Outcome]:
+def judge(spec: JobSpec, end: supervise.ChildExit, folder: Path) -> tuple[Status, Outcome]:
     """Turn the way a job's process ended into a status and an outcome with its failures."""
+    outcome = Outcome()
     try:
-        data = json.loads((folder / OUTCOME).read_text(encoding="utf-8"))
-        outcome = Outcome.from_json(data)
-    except FileNotFoundError:
-        outcome = Outcome()
+        outcome = read_outcome(folder)
+    except RecordError as error:
         if not end.timed_out:
             how = f"signal {-end.code}" if end.code < 0 else f"exit status {end.code}"
-            last = last_line(folder / LOG)
-            outcome.failures = [Failure("crash", f"no result, {how}: {last}")]
-            return CRASHED, outcome
+            message = f"no result, {how}: {last_line(folder / LOG)}"
+            if (folder / OUTCOME).exists():
+                message = str(error)
+            return CRASHED, Outcome(failures=[Failure("crash", printable(message))])
     if end.timed_out:
         message = f"killed at its time limit of {spec.timeout:g} s"
         outcome.failures.insert(0, Failure("timeout", message))
@@ -143,12 +155,30 @@ def judge(spec: JobSpec, end: supervise.ChildExit, folder: Path) -> tuple[str, O
     return PASSED, outcome
 
 
+def read_outcome(folder: Path) -> Outcome:
+    """Return what a job's process reported, in characters every report can hold.
+
+    Raises:
+        RecordError: there is nothing, or nothing that can be read.
+    """
+    outcome = read_json(folder / OUTCOME, Outcome)
+    for failure in outcome.failures:
+        for name in failure.__struct_fields__:
+            setattr(failure, name, printable(getattr(failure, name)))
+    return outcome
+
+
+def printable(text: str) -> str:
+    r"""Return text without control characters: an escape becomes `\x1b`."""
+    return CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
 def last_line(log: Path, limit: int = 4096) -> str:
     """Return the last non-empty line of a log, or "" when it has none."""
     try:
         with log.open("rb") as stream:
             stream.seek(max(0, log.stat().st_size - limit))
-            text = stream.read().decode("utf-8", "replace")
+            text = stream.read().decode("utf-8", "backslashreplace")
     except FileNotFoundError:
         return ""
     lines = [line.strip() for line in text.splitlines() if line.strip()]

@@ -5,29 +5,40 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
+import shlex
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 from model.chip.timing import DEFAULT_LATENCY
-from model.decode.workload import DecodeParams, run_decode
+from model.decode import workload
 from sim.decode.job import decode_job
 from sim.engine.builds import Build
 from sim.engine.simulator import SimulationError, simulate
-from sim.regress.builds import read_builds
-from sim.regress.records import Failure, JobSpec, Outcome
-from sim.regress.worker import BUILDS_VARIABLE
+from sim.regress.builds import VARIABLE, read_builds
+from sim.regress.records import (
+    DecodeParams,
+    DirectedParams,
+    Failure,
+    JobSpec,
+    Outcome,
+    Params,
+    RandomParams,
+)
+from sim.shared.paths import RTL
 from sim.shared.test_log import test_of
+from sim.shared.typed import convert
 from verif.items.job import COVERAGE_FILE, Job
 from verif.items.program_item import ProgramItem
 from verif.items.result import ProgramResult
-from verif.stimulus.directed import REGISTRY
+from verif.stimulus.directed import REGISTRY, Directed
 from verif.stimulus.profiles import profile_named
 
 COUNTERS = ("total", "mm", "dma", "vec", "n_inst")
 REPORTED_FAILURES = 8
 EXCEPTION = re.compile(r"[\w.]*(Error|Exception|Interrupt)\b")
 
+P = TypeVar("P", bound=Params)
 Workload = tuple[Job, int]  # and how many programs it plays
 
 
@@ -35,42 +46,68 @@ class WorkloadError(ValueError):
     """The parameters of a job name something that does not exist."""
 
 
-def take_params(spec: JobSpec, **defaults: Any) -> dict[str, Any]:
-    """Return a job's parameters over their defaults. Raises WorkloadError for unknown ones."""
-    known = {**defaults, "waves": False, "rtl": ""}
-    unknown = sorted(set(spec.params) - set(known))
-    if unknown:
-        raise WorkloadError(f"{spec.kind} takes no {', '.join(unknown)}; {', '.join(known)} exist")
-    return {**known, **spec.params}
+def params_of(spec: JobSpec, kind: type[P]) -> P:
+    """Return a job's parameters. Raises RecordError, which is a ValueError."""
+    return convert(spec.params, kind, f"{spec.name}: params")
+
+
+def check(spec: JobSpec) -> None:
+    """Raise ValueError for a job whose programs cannot be made."""
+    if spec.kind == "decode":
+        decode_params(spec)
+    elif spec.kind == "random":
+        profile_named(params_of(spec, RandomParams).profile)
+    elif spec.kind == "directed":
+        directed_entries(spec)
+
+
+def decode_params(spec: JobSpec) -> workload.DecodeParams:
+    """Return what the decode is to be. Raises ParameterError, which is a ValueError."""
+    params = params_of(spec, DecodeParams)
+    return workload.DecodeParams(
+        model=params.model,
+        seed=spec.seed,
+        start=params.start,
+        window=spec.window,
+        steps=params.steps,
+        page=spec.page,
+        pool=params.pool,
+        latency=spec.lat,
+        depth=spec.depth,
+    )
 
 
 def decode_workload(spec: JobSpec) -> Workload:
     """Return the decode steps of one window; the job's seed is that of the model's weights."""
-    params = take_params(spec, model="structured", start=0, steps=32, pool=64)
-    run = run_decode(
-        DecodeParams(
-            model=params["model"],
-            seed=spec.seed,
-            start=params["start"],
-            window=spec.window,
-            steps=params["steps"],
-            page=spec.page,
-            pool=params["pool"],
-            latency=spec.lat,
-            depth=spec.depth,
-        )
-    )
+    run = workload.run_decode(decode_params(spec))
     return decode_job({spec.window: run}), len(run.steps)
 
 
 def random_workload(spec: JobSpec) -> Workload:
     """Return `programs` random programs of a profile, which draws memories and latencies, too."""
-    params = take_params(spec, profile="typical", programs=50, first=0)
-    count = params["programs"]
-    drawn = {"seed": spec.seed, "count": count}
-    drawn |= {"profile": profile_named(params["profile"]).name, "first": params["first"]}
-    drawn["where"] = f"SIM={spec.simulator}" + (f" RTL={params['rtl']}" if params["rtl"] else "")
-    return Job("random", drawn), count
+    params = params_of(spec, RandomParams)
+    drawn: dict[str, object] = {"seed": spec.seed, "count": params.programs}
+    drawn |= {"profile": profile_named(params.profile).name, "first": params.first}
+    drawn["where"] = f"SIM={spec.simulator}" + (f" RTL={spec.rtl}" if spec.rtl else "")
+    return Job("random", drawn), params.programs
+
+
+def directed_entries(spec: JobSpec) -> list[Directed]:
+    """Return the directed programs of a job. Raises WorkloadError for a name nobody has."""
+    params = params_of(spec, DirectedParams)
+    if missing := sorted(set(params.programs) - set(REGISTRY)):
+        raise WorkloadError(f"no directed program {', '.join(missing)}")
+    families = {entry.family for entry in REGISTRY.values()}
+    if absent := sorted(set(params.families) - families):
+        raise WorkloadError(f"no family {', '.join(absent)}; known: {', '.join(sorted(families))}")
+    everything = not params.programs and not params.families
+    return [
+        entry
+        for entry in REGISTRY.values()
+        if entry.name in params.programs
+        or entry.family in params.families
+        or (everything and (params.slow or not entry.slow))
+    ]
 
 
 def directed_workload(spec: JobSpec) -> Workload:
@@ -78,20 +115,7 @@ def directed_workload(spec: JobSpec) -> Workload:
 
     The job's latency replaces that of programs which do not ask for one of their own.
     """
-    params = take_params(spec, programs=(), families=(), slow=False)
-    missing = sorted(set(params["programs"]) - set(REGISTRY))
-    if missing:
-        raise WorkloadError(f"no directed program {', '.join(missing)}")
-    families = {entry.family for entry in REGISTRY.values()}
-    absent = sorted(set(params["families"]) - families)
-    if absent:
-        raise WorkloadError(f"no family {', '.join(absent)}; known: {', '.join(sorted(families))}")
-    items: list[ProgramItem] = []
-    for entry in REGISTRY.values():
-        wanted = entry.name in params["programs"] or entry.family in params["families"]
-        everything = not params["programs"] and not params["families"]
-        if wanted or (everything and (params["slow"] or not entry.slow)):
-            items += [at_latency(item, spec.lat) for item in entry.items()]
+    items = [at_latency(i, spec.lat) for entry in directed_entries(spec) for i in entry.items()]
     return Job("items", items=items), len(items)
 
 
@@ -113,11 +137,7 @@ def run_workload(spec: JobSpec, folder: Path) -> Outcome:
     """Make the programs, simulate them, and report them; a dead simulation is a failure, too."""
     outcome = Outcome()
     job, count = WORKLOADS[spec.kind](spec)
-    waves = bool(spec.params.get("waves"))
-    rtl = spec.params.get("rtl")
-    options: dict[str, Any] = {"rtl": Path(rtl)} if rtl else {}
-    if not waves and not rtl:
-        options["built"] = shared_build(spec.simulator)
+    built = None if spec.waves else shared_build(spec.simulator)
     try:
         result = simulate(
             spec.simulator,
@@ -125,10 +145,11 @@ def run_workload(spec: JobSpec, folder: Path) -> Outcome:
             seed=spec.seed,
             # The supervisor of this process keeps the time, and kills all of it.
             timeout=10 * spec.timeout,
-            waves=waves,
+            waves=spec.waves,
+            rtl=Path(spec.rtl) if spec.rtl else RTL,
+            built=built,
             folder=folder / "sim",
-            on_result=lambda program: add_result(outcome, program),
-            **options,
+            on_result=lambda program: add_result(outcome, program, spec.rtl),
         )
     except SimulationError as error:
         outcome.failures.append(Failure("simulation", brief(str(error))))
@@ -148,7 +169,7 @@ def run_workload(spec: JobSpec, folder: Path) -> Outcome:
 
 def shared_build(simulator: str) -> Build | None:
     """Return the build made before the regression, None when a job runs by itself."""
-    path = os.environ.get(BUILDS_VARIABLE)
+    path = os.environ.get(VARIABLE)
     return read_builds(Path(path)).get(simulator) if path else None
 
 
@@ -163,8 +184,8 @@ def brief(text: str) -> str:
     return " ".join([*lines[:1], *why[-1:]])
 
 
-def add_result(outcome: Outcome, result: ProgramResult) -> None:
-    """Add what the testbench said about one program."""
+def add_result(outcome: Outcome, result: ProgramResult, rtl: str = "") -> None:
+    """Add what the testbench said about one program of the design in `rtl`."""
     counters = [result.counters.get(name) for name in COUNTERS]
     outcome.rows.append([result.name, result.passed, *counters])
     test = test_of(result.provenance)
@@ -176,13 +197,12 @@ def add_result(outcome: Outcome, result: ProgramResult) -> None:
     outcome.comparisons += result.comparisons
     if result.passed or len(outcome.failures) >= REPORTED_FAILURES:
         return
-    if not result.mismatches:
-        outcome.failures.append(
-            Failure("testbench", "nothing was compared", program=result.name, rerun=result.rerun)
-        )
-        return
-    first = result.mismatches[0]
-    instruction = result.first_divergence or first.instruction
-    outcome.failures.append(
-        Failure(first.kind, first.message, instruction, result.name, result.rerun)
-    )
+    failure = Failure("testbench", "nothing was compared", "", result.name, result.rerun)
+    if result.mismatches:
+        first = result.mismatches[0]
+        failure.kind, failure.message = first.kind, first.message
+        failure.instruction = result.first_divergence or first.instruction
+    # The testbench does not know which folder its design came from.
+    if rtl and "sim.programs.rerun" in result.rerun and " --rtl " not in result.rerun:
+        failure.rerun += f" --rtl {shlex.quote(rtl)}"
+    outcome.failures.append(failure)

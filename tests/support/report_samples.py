@@ -7,10 +7,12 @@ import time
 from pathlib import Path
 from typing import Any
 
+from regress_samples import make_jobs, make_plan
+
 from model.decode.workload import compile_decode
 from sim.decode.exports import write_longest_trace
 from sim.decode.job import WindowOutcome
-from sim.regress import buckets, history, reports, suites
+from sim.regress import buckets, history, reports, summary
 from sim.regress.records import FAILED, PASSED, Failure, JobRecord
 from sim.report.sources import Sources
 from sim.shared.files import write_json
@@ -153,8 +155,7 @@ def formal(results: Path) -> None:
 
 def regression(base: Path, broken: bool) -> None:
     """Two regressions in the history, the latest with three failures in two buckets if broken."""
-    group = {**suites.BUILT_IN, "name": "g", "kind": "command", "seeds": 6, "simulator": ["icarus"]}
-    specs = {spec.id: spec for spec in suites.expand_group(group, 1, "test")}
+    specs = {spec.id: spec for spec in make_jobs(6, simulator="icarus")}
     for number, bad in enumerate([False, broken]):
         records = [
             JobRecord(name, PASSED, 1.0 + index, 1e9, programs=3, cycles=4000, comparisons=50)
@@ -165,16 +166,15 @@ def regression(base: Path, broken: bool) -> None:
             record_.status = FAILED
             record_.failures = [Failure("memory", text, "pc 3: MM dst=0")]
         run = f"smoke-{number}"
-        found = buckets.collect(specs, records, run)
-        plan = {
-            **{"id": run, "suite": "smoke", "seed": 1, "started": 1.7e9 + 3600 * number},
-            **{"revision": "abc", "cluster": "local", "slots": 2, "parts": []},
-        }
-        summary = reports.summarize(plan, specs, records, found, reports.COMPLETE, 9.0)
+        rerun = f"make regress-rerun RUN={run} JOB="
+        found = buckets.collect(specs, records, rerun)
+        started = 1.7e9 + 3600 * number
+        plan = make_plan(list(specs.values()), run, suite="smoke", started=started, slots=2)
+        result = summary.summarize(plan, records, found, summary.COMPLETE, 9.0)
         folder = base / run
         folder.mkdir(parents=True)
-        reports.write(folder, summary, found)
-        history.record(base / "history.sqlite", summary, specs, records, found)
+        assert not reports.write_all(folder, result, specs, found, rerun)
+        history.record(base / "history.sqlite", result, specs, records, found)
         time.sleep(0.01)  # the latest is told by its time
 
 

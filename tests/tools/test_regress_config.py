@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from sim.regress import suites
-from sim.regress.__main__ import FILE
+from sim.regress.run_folder import SUITES
+from sim.regress.workloads import check
+from sim.shared.typed import RecordError
 
 
 def load(tmp_path: Path, text: str) -> suites.Config:
@@ -17,8 +19,8 @@ def load(tmp_path: Path, text: str) -> suites.Config:
 
 
 def jobs_of(tmp_path: Path, group: str, seed: int = 1):
-    text = f"suites: {{s: {{groups: [{{name: g, kind: command, {group}}}]}}}}"
-    return suites.expand(load(tmp_path, text), "s", seed)
+    group = f"name: g, kind: command, params: {{argv: 'true'}}, {group}"
+    return suites.expand(load(tmp_path, f"suites: {{s: {{groups: [{{{group}}}]}}}}"), "s", seed)
 
 
 def test_jobs_are_the_product_of_the_axes_and_seeds(tmp_path):
@@ -47,6 +49,7 @@ def test_derived_seeds_depend_on_master_group_and_index_only(tmp_path):
 
 def test_suites_include_others(tmp_path):
     text = """
+    defaults: {params: {argv: [sh, -c, "exit 0"]}}
     suites:
       small: {groups: [{name: a, kind: command}]}
       large: {include: [small], groups: [{name: b, kind: command}]}
@@ -57,51 +60,107 @@ def test_suites_include_others(tmp_path):
 @pytest.mark.parametrize(
     ("group", "words"),
     [
-        ("latency: 8", "unknown key 'latency'; did you mean"),
-        ("lat: 65", "lat is 65, needs 1..64"),
-        ("lat: true", "lat is True"),
-        ("depth: 0", "depth is 0"),
-        ("window: 0", "window is 0"),
-        ("simulator: vcs", "simulator 'vcs'; known: icarus, verilator"),
+        ("latency: 8", "unknown key 'latency'; did you mean 'lat'?"),
+        ("lat: 65", "lat[0] is 65; needs int <= 64"),
+        ("lat: [8, true]", "lat[1] is True; needs int"),
+        ("lat: []", "lat is []; needs list of length >= 1"),
+        ("depth: 0", "depth[0] is 0"),
+        ("depth: []", "depth is []"),
+        ("window: 0", "window[0] is 0"),
+        ("window: []", "window is []"),
+        ("page: 4.5", "page[0] is 4.5; needs int"),
+        ("page: []", "page is []"),
+        ("simulator: vcs", "simulator[0] is 'vcs'; known: icarus, verilator"),
+        ("simulator: []", "simulator is []"),
         ("seeds: 0", "seeds is 0"),
+        ("seeds: '3'", "seeds is '3'; needs int"),
+        ("seed: []", "seed is []"),
+        ("seed: -1", "seed[0] is -1; needs int >= 0"),
+        ("seed: 9223372036854775808", "needs int <= 9223372036854775807"),
+        ("seed: 1, seeds: 1", "has seed and seeds"),
+        ("seed: 1, seed: 2", "key 'seed' is given twice"),
         ("timeout: 0", "timeout is 0"),
-        ("params: 3", "params is 3"),
+        ("timeout: .nan", "timeout is nan"),
+        ("timeout: .inf", "timeout is inf"),
+        ("timeout: yes", "timeout is True"),
         ("seed: [1, 1]", "appears twice"),
     ],
 )
 def test_a_wrong_group_is_refused_with_its_value(tmp_path, group, words):
-    with pytest.raises(suites.ConfigError, match=r"group g|appears twice") as caught:
+    with pytest.raises(RecordError, match=r"group g|twice") as caught:
         jobs_of(tmp_path, group)
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("kind", "params", "words"),
+    [
+        ("command", "{}", "group g: params: missing required field argv"),
+        ("command", "{argv: []}", "params: argv is []"),
+        ("command", "3", "params is 3; needs mapping"),
+        ("decode", "{step: 3}", "unknown key 'step'; did you mean 'steps'?"),
+        ("decode", "{steps: 0}", "steps is 0; needs int >= 1"),
+        ("decode", "{model: tiny}", "model is 'tiny'; known: random, structured"),
+        ("decode", "{start: 16}", "group g: start = 16 is out of range"),
+        ("decode", "{steps: 65}", "65"),
+        ("random", "{programs: 1.5}", "programs is 1.5; needs int"),
+        ("random", "{profile: nope}", "group g: no random profile 'nope'"),
+        ("directed", "{slow: 1}", "slow is 1; needs bool"),
+        ("directed", "{programs: [nope]}", "group g: no directed program nope"),
+        ("directed", "{families: [nope]}", "group g: no family nope; known: "),
+    ],
+)
+def test_wrong_parameters_are_refused_before_anything_runs(tmp_path, kind, params, words):
+    text = f"suites: {{s: {{groups: [{{name: g, kind: {kind}, params: {params}}}]}}}}"
+    with pytest.raises(RecordError, match="group g: ") as caught:
+        suites.expand(load(tmp_path, text), "s", 1, check=check)
     assert words in str(caught.value)
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("suites: [", "not YAML"),
-        ("[]", "needs a mapping with 'suites'"),
-        ("suits: {}", "needs a mapping with 'suites'"),
+        ("suites: [", ":1: not YAML"),
+        ("a: \x00", "not YAML: unacceptable character"),
+        ("[]", "it is []; needs mapping"),
+        ("suits: {}", "unknown key 'suits'; did you mean 'suites'?"),
+        ("suites: {s: {}, s: {}}", ":1: not YAML: key 's' is given twice"),
         ("suites: {s: {include: [t]}}", "no suite 't'; known: s"),
+        ("suites: {s: {include: s}}", "suite s: include is 's'; needs list"),
         ("suites: {s: {include: [s]}}", "includes itself"),
         ("suites: {s: {}}", "has no job"),
-        ("suites: {s: {groups: [{name: g, kind: fly}]}}", "kind 'fly'"),
-        ("suites: {s: {groups: [{name: a/b, kind: command}]}}", "name 'a/b'"),
+        ("suites: {s: 3}", "suite s: it is 3; needs mapping"),
+        ("suites: {s: {groups: }}", "suite s: groups is None"),
+        ("suites: {s: {groups: [3]}}", "suite s: groups[0] is 3"),
+        ("suites: {a/b: {}}", "a key of suites is 'a/b'"),
+        ("suites: {s: {groups: [{kind: command}]}}", "missing required field name"),
+        ("suites: {s: {groups: [{name: g, kind: fly}]}}", "kind is 'fly'; known: command"),
+        ("suites: {s: {groups: [{name: a/b, kind: command}]}}", "name is 'a/b'"),
+        ("{suites: {s: {}}, defaults: {lat: 65}}", "defaults: lat[0] is 65"),
+        ("{suites: {s: {}}, defaults: {late: 6}}", "defaults: unknown key 'late'"),
+        ("{suites: {s: {}}, keep_passed: 1}", "keep_passed is 1; needs bool"),
+        ("{suites: {s: {}}, clusters: {slrm: {}}}", "'slrm'; known: lsf, pbs, sge, slurm"),
+        ("{suites: {s: {}}, clusters: {slurm: {slots: 0}}}", "clusters: slurm: slots is 0"),
+        ("{suites: {s: {}}, clusters: {slurm: {memory: lots}}}", "memory is 'lots'"),
+        ("{suites: {s: {}}, clusters: {slurm: {walltime: 12:00:00}}}", "walltime is 43200"),
     ],
 )
 def test_a_wrong_file_is_refused(tmp_path, text, words):
-    with pytest.raises(suites.ConfigError) as caught:
+    with pytest.raises(RecordError) as caught:
         suites.expand(load(tmp_path, text), "s", 1)
     assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 def test_axes_that_a_kind_ignores_are_refused(tmp_path):
     text = "suites: {s: {groups: [{name: g, kind: random, lat: [1, 8]}]}}"
-    with pytest.raises(suites.ConfigError, match="draws its own lat"):
+    with pytest.raises(RecordError, match="draws its own lat"):
         suites.expand(load(tmp_path, text), "s", 1)
 
 
 @pytest.mark.parametrize("suite", ["smoke", "nightly", "full"])
 def test_the_suites_of_the_project_expand(suite):
-    jobs = suites.expand(suites.load(FILE), suite, 1)
+    jobs = suites.expand(suites.load(SUITES), suite, 1, check=check)
     assert {job.simulator for job in jobs} == {"icarus", "verilator"}
     assert {"decode", "random", "directed"} <= {job.kind for job in jobs}

@@ -7,23 +7,33 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+import xml.etree.ElementTree as ET
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import psutil
 import pytest
 import yaml
 from distributed.scheduler import KilledWorker
+from regress_samples import make_jobs
 
-from sim.regress import dispatch, run_folder
-from sim.regress.bench import noop_jobs
+from sim.engine.design import Design
+from sim.regress import __main__ as regress_entry
+from sim.regress import clusters, dispatch, run_folder, session, suites
+from sim.regress.farms import ClusterError
+from sim.regress.records import JobRecord
+from sim.shared import jsonl
 from sim.shared import process as supervise
-from sim.shared.paths import ROOT
+from sim.shared.paths import ROOT, RTL
+from sim.shared.typed import plain
 
 MARK = "GA2_TEST_MARK"
 
@@ -64,9 +74,14 @@ def group(name: str, script: str, **more: Any) -> dict[str, Any]:
     return {"name": name, "kind": "command", "params": {"argv": ["sh", "-c", script]}, **more}
 
 
-def start(tmp_path: Path, groups: list[dict[str, Any]], *options: str) -> subprocess.Popen[str]:
+def start(
+    tmp_path: Path,
+    groups: list[dict[str, Any]],
+    *options: str,
+    more: dict[str, Any] | None = None,
+) -> subprocess.Popen[str]:
     file = tmp_path / "regress.yaml"
-    file.write_text(yaml.safe_dump({"suites": {"s": {"groups": groups}}}))
+    file.write_text(yaml.safe_dump({"suites": {"s": {"groups": groups}}, **(more or {})}))
     argv = [sys.executable, "-m", "sim.regress", "--file", str(file), "--suite", "s"]
     return subprocess.Popen(
         [*argv, "--base", str(tmp_path / "runs"), "--jobs", "2", *options],
@@ -77,15 +92,19 @@ def start(tmp_path: Path, groups: list[dict[str, Any]], *options: str) -> subpro
     )
 
 
-def run(tmp_path: Path, groups: list[dict[str, Any]], *options: str) -> tuple[int, str]:
-    process = start(tmp_path, groups, *options)
+def run(
+    tmp_path: Path,
+    groups: list[dict[str, Any]],
+    *options: str,
+    more: dict[str, Any] | None = None,
+) -> tuple[int, str]:
+    process = start(tmp_path, groups, *options, more=more)
     output, _ = process.communicate(timeout=120)
     return process.returncode, output
 
 
 def records(tmp_path: Path) -> list[dict[str, Any]]:
-    path = tmp_path / "runs" / "latest" / run_folder.RESULTS
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    return jsonl.read(tmp_path / "runs" / "latest" / run_folder.RESULTS)
 
 
 def summary(tmp_path: Path) -> dict[str, Any]:
@@ -120,7 +139,11 @@ def test_every_job_gets_its_verdict_once_and_nothing_is_left_running(tmp_path, m
     buckets = {item["kind"]: item for item in summary(tmp_path)["buckets"]}
     assert buckets["command"]["count"] == 3
     assert "word <n> differs" in buckets["command"]["pattern"]
-    assert f"make regress-rerun RUN={summary(tmp_path)['id']} JOB=bad." in output
+    # What is printed plays the failing job again, from wherever the runs are.
+    line = next(line for line in output.splitlines() if "rerun" in line and "--job bad." in line)
+    again = subprocess.run(line.split("rerun", 1)[1], shell=True, cwd=ROOT, capture_output=True)
+    assert again.returncode == 1
+    assert b"exit status 3: word " in again.stdout
     # Private folders of passing jobs go, those of failing ones stay with their logs.
     jobs = tmp_path / "runs" / "latest" / "jobs"
     assert not list(jobs.glob("good.*/attempt-*"))
@@ -187,7 +210,7 @@ def test_a_lost_worker_has_its_job_run_again(tmp_path, mark):
 
 
 def test_a_job_that_takes_every_worker_down_is_lost_not_forgotten():
-    (job,) = noop_jobs(1)
+    (job,) = make_jobs(1)
     error = KilledWorker("job", None, 5)
     record = dispatch.record_of(job, "error", (type(error), error, None))
     assert record is not None
@@ -195,7 +218,7 @@ def test_a_job_that_takes_every_worker_down_is_lost_not_forgotten():
 
 
 def test_an_engine_that_fails_is_a_failure_of_the_job():
-    (job,) = noop_jobs(1)
+    (job,) = make_jobs(1)
     error = OSError(28, "No space left on device")
     record = dispatch.record_of(job, "error", (type(error), error, None))
     assert record is not None
@@ -204,7 +227,7 @@ def test_an_engine_that_fails_is_a_failure_of_the_job():
 
 
 def test_a_job_that_dask_dropped_or_that_was_stopped_runs_again():
-    (job,) = noop_jobs(1)
+    (job,) = make_jobs(1)
     assert dispatch.record_of(job, "cancelled", None) is None
     error = supervise.StoppedError()
     assert dispatch.record_of(job, "error", (type(error), error, None)) is None
@@ -216,12 +239,28 @@ def test_an_unknown_field_of_a_command_is_named(tmp_path):
     assert "'echo {sed}': fields are id, name, seed," in output
 
 
-def test_a_wrong_command_line_is_one_line_and_code_2(tmp_path):
-    for options in (["--suite", "x"], ["--jobs", "0"], ["--resume"], ["--cluster", "moon"]):
-        code, output = run(tmp_path, [group("good", "true")], *options)
-        assert code == 2, output
-        assert output.count("\n") == 1, output
-        assert output.startswith("regress: error:")
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--suite", "x"], "no suite 'x'; known: s"),
+        (["--jobs", "0"], "JOBS=0: needs 1 or more"),
+        (["--seed", "-1"], "SEED=-1: needs 0 to"),
+        (["--rtl", "/no/such"], "/no/such"),
+        (["--resume"], "RESUME=1: no interrupted regression of suite 's'"),
+        (["--cluster", "moon"], "moon"),
+    ],
+)
+def test_a_wrong_command_line_is_one_line_and_code_2(tmp_path, monkeypatch, capsys, options, words):
+    file = tmp_path / "regress.yaml"
+    file.write_text(yaml.safe_dump({"suites": {"s": {"groups": [group("good", "true")]}}}))
+    argv = ["regress", "--file", str(file), "--suite", "s", "--base", str(tmp_path), *options]
+    monkeypatch.setattr("sys.argv", argv)
+    with pytest.raises(SystemExit) as caught:
+        regress_entry.main()
+    out, err = capsys.readouterr()
+    assert (caught.value.code, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith("regress: error: ")
+    assert words in err
 
 
 def test_a_farm_that_is_not_there_is_named(tmp_path, monkeypatch):
@@ -241,4 +280,170 @@ def test_rerun_uses_the_same_seed(tmp_path, mark):
     assert "exit status 3: seed 42" in done.stdout
     unknown = subprocess.run([*argv, "--job", "x"], cwd=ROOT, capture_output=True, text=True)
     assert unknown.returncode == 2
-    assert "no job 'x'" in unknown.stderr
+    assert "JOB=x: no job of s-" in unknown.stderr
+
+
+def test_a_resume_goes_on_only_with_what_it_began_with(tmp_path):
+    rtl = tmp_path / "design"
+    shutil.copytree(RTL, rtl)
+    file = tmp_path / "regress.yaml"
+    groups = [group("quick", "true"), group("slow", "sleep 1")]
+
+    def prepare(changed=groups, rtl: Path = rtl, **more: Any) -> session.Session:
+        file.write_text(yaml.safe_dump({"suites": {"s": {"groups": changed}}}))
+        options = session.Options(file, tmp_path, "s", Design.load(rtl), 2, **more)
+        return session.prepare(options, suites.load(file))
+
+    first = prepare(seed=7)
+    record = JobRecord("quick." + first.plan.jobs[0].id.split(".", 1)[1], "passed")
+    record.design = first.design
+    with jsonl.Writer(first.folder / run_folder.RESULTS) as log:
+        log.add(plain(record))
+
+    def refused(words: str, *arguments: Any, **more: Any) -> None:
+        with pytest.raises(run_folder.ResumeError) as caught:
+            prepare(*arguments, resume=True, **more)
+        assert f"RESUME=1: the results in {first.folder} are of something" in str(caught.value)
+        assert words in str(caught.value)
+        assert "\n" not in str(caught.value)
+
+    source = rtl / "ga2_vadd.sv"
+    text = source.read_text()
+    source.write_text(text + "// edited\n")
+    refused(f"the design was {rtl} ({first.design}), now it is {rtl} (")
+    source.write_text(text)
+    refused("now it is hw/rtl", rtl=RTL)
+    refused("SEED was 7, now it is 8", seed=8)
+    refused("the suite is another: job slow.", [groups[0], {**groups[1], "timeout": 9.0}])
+    refused("job new.", [*groups, group("new", "true")])
+    plan = run_folder.read_plan(first.folder)
+    plan.inputs.sources["verif/env/scoreboard.py"] = "another"
+    plan.inputs.tools["numpy"] = "0.1"
+    run_folder.write_plan(first.folder, plan)
+    refused("changed since: verif/env/scoreboard.py; numpy was 0.1, now it is ")
+
+    run_folder.write_plan(first.folder, first.plan)
+    again = prepare(resume=True)
+    assert (again.folder, again.plan.seed) == (first.folder, 7)
+    assert again.records == {record.id: record}
+
+
+def test_results_say_which_design_they_are_about(tmp_path, mark):
+    rtl = tmp_path / "design"
+    shutil.copytree(RTL, rtl)
+    code, output = run(tmp_path, [group("good", "test {rtl} = " + str(rtl))], "--rtl", str(rtl))
+    assert code == 0, output
+    design = summary(tmp_path)["design"]
+    assert design == Design.load(rtl).to_json()
+    assert [item["design"] for item in records(tmp_path)] == [design["hash"]]
+    assert f"{rtl} ({design['hash']})" in output
+    with sqlite3.connect(tmp_path / "runs" / run_folder.HISTORY) as connection:
+        query = "SELECT design_path, design FROM regression"
+        assert connection.execute(query).fetchall() == [(str(rtl), design["hash"])]
+
+
+def fake_sbatch(tmp_path: Path, script: str) -> dict[str, str]:
+    """A PATH whose sbatch does this, and notes its job scripts, and whose compiler only notes."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    programs = {"sbatch": f"cat $1 >> {tmp_path}/scripts\n{script}", "scancel": ""}
+    programs["iverilog"] = f"test $1 = -V && echo 1.0 || touch {tmp_path}/compiled"
+    for name, text in programs.items():
+        (folder / name).write_text(f"#!/bin/sh\n{text}\n")
+        (folder / name).chmod(0o755)
+    return {"PATH": f"{folder}:{os.environ['PATH']}"}
+
+
+def test_a_farm_that_refuses_ends_it_at_once_with_its_own_words(tmp_path, monkeypatch):
+    why = "sbatch: error: invalid partition specified: nosuch"
+    script = f"echo '{why}' >&2; echo 'sbatch: error: Batch job submission failed' >&2; exit 1"
+    monkeypatch.setenv("PATH", fake_sbatch(tmp_path, script)["PATH"])
+    jobs = [{"name": "r", "kind": "random", "simulator": "icarus"}]
+    more = {"clusters": {"slurm": {"queue": "nosuch", "memory": "none"}}}
+    code, output = run(tmp_path, jobs, "--cluster", "slurm", more=more)
+    assert code == 2, output
+    wanted = f"regress: error: CLUSTER=slurm: {why}; sbatch: error: Batch job submission failed"
+    assert output.splitlines()[-1] == wanted
+    assert not (tmp_path / "compiled").exists()
+    script = (tmp_path / "scripts").read_text()
+    assert "#SBATCH -p nosuch" in script
+    assert "--mem=" not in script
+    # Nothing was run: nothing is left to be taken for a regression.
+    assert not list((tmp_path / "runs").glob("s-*"))
+
+
+def test_a_farm_asks_for_memory_unless_it_is_told_not_to(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", fake_sbatch(tmp_path, "exit 1")["PATH"])
+    code, _ = run(tmp_path, [group("good", "true")], "--cluster", "slurm")
+    assert code == 2
+    assert "#SBATCH --mem=" in (tmp_path / "scripts").read_text()
+
+
+def test_a_farm_that_takes_no_more_workers_ends_it_with_what_it_has(tmp_path):
+    class Farm:
+        workers: dict[str, Any] = {}
+        scheduler = SimpleNamespace(workers={})
+
+        def scale(self, count: int) -> None:
+            pass
+
+    farm = clusters.Cluster("slurm", 4, 1, False, Farm(), None, refusals=["sbatch: error: closed"])
+    with pytest.raises(ClusterError, match="CLUSTER=slurm: sbatch: error: closed"):
+        farm.keep_size()
+    Farm.workers = {"0": SimpleNamespace(job_id="17")}
+    farm.keep_size()
+
+
+def test_a_full_disk_ends_it_in_one_line_and_keeps_what_it_has(tmp_path, mark):
+    flag = tmp_path / "go-on"
+    script = f"test {{seed}} = 1 || while ! test -e {flag}; do sleep 0.05; done"
+    groups = [group("g", script, seed=[1, 2, 3])]
+    process = start(tmp_path, groups)
+    wait_until(lambda: len(records(tmp_path)) == 1)
+    # From now on no file of this process may grow beyond what it has.
+    results = (tmp_path / "runs" / "latest" / run_folder.RESULTS).resolve()
+    psutil.Process(process.pid).rlimit(psutil.RLIMIT_FSIZE, (results.stat().st_size + 9, -1))
+    flag.touch()
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == 2, output
+    assert "Traceback" not in output
+    assert f"regress: error: {results}: File too large" in output
+    assert not marked(mark)
+    code, output = run(tmp_path, groups, "--resume")
+    assert code == 0, output
+    assert Counter(item["id"] for item in records(tmp_path)) == {
+        f"g.verilator.seed{seed}": 1 for seed in (1, 2, 3)
+    }
+
+
+def test_a_corrupt_history_costs_nothing_else(tmp_path):
+    (tmp_path / "runs").mkdir()
+    path = tmp_path / "runs" / "history.sqlite"
+    path.write_bytes(b"no database" * 100)
+    code, output = run(tmp_path, [group("good", "true")])
+    assert code == 0, output
+    assert "Traceback" not in output
+    assert f"no history: {path}: file is not a database" in output
+    assert summary(tmp_path)["verdict"] == "passed"
+    assert (tmp_path / "runs" / "latest" / "junit.xml").exists()
+
+
+def test_a_job_that_leaves_rubbish_crashed(tmp_path):
+    rubbish = [
+        group("half", "echo '{{\"programs\": ' > outcome.json; kill -9 $PPID"),
+        group("bytes", "printf '\\377\\376\\033[31m' > outcome.json; kill -9 $PPID"),
+        group("said", "printf 'a\\377\\033[31mb\\n'; exit 3"),
+    ]
+    code, output = run(tmp_path, rubbish)
+    assert code == 1, output
+    assert "Traceback" not in output
+    found = {item["id"].split(".")[0]: item for item in records(tmp_path)}
+    assert {key: item["status"] for key, item in found.items()} == {
+        "half": "crashed",
+        "bytes": "crashed",
+        "said": "failed",
+    }
+    assert "outcome.json: no JSON" in found["half"]["failures"][0]["message"]
+    assert found["said"]["failures"][0]["message"] == r"exit status 3: a\xff\x1b[31mb"
+    xml = ET.parse(tmp_path / "runs" / "latest" / "junit.xml")
+    assert len(list(xml.iter("testcase"))) == 3

@@ -6,17 +6,14 @@ import io
 import xml.etree.ElementTree as ET
 
 import pytest
+from regress_samples import make_jobs, make_plan
 from rich.console import Console
 
-from sim.regress import buckets, display, junit, reports, suites
+from sim.regress import buckets, display, reports, summary
 from sim.regress.progress import Progress, longest_first
 from sim.regress.records import FAILED, PASSED, TIMEOUT, Failure, JobRecord, JobSpec
+from sim.regress.worker import printable
 from sim.shared.buckets import normalize
-
-
-def make_jobs(count: int, name: str = "g", simulator: str = "verilator") -> list[JobSpec]:
-    group = {**suites.BUILT_IN, "name": name, "kind": "command", "seeds": count}
-    return suites.expand_group({**group, "simulator": [simulator]}, 1, "test")
 
 
 def failed(job: JobSpec, message: str, instruction: str = "", seconds: float = 1.0) -> JobRecord:
@@ -53,7 +50,7 @@ def test_buckets_split_by_operation_and_count_jobs():
         JobRecord(jobs[4].id, PASSED),
     ]
     by_id = {job.id: job for job in jobs}
-    first, second = buckets.collect(by_id, records, "run-1")
+    first, second = buckets.collect(by_id, records, "make regress-rerun RUN=run-1 JOB=")
     assert (first.count, first.operation, second.count, second.operation) == (3, "MM", 1, "RQ")
     # The example is the job that shows it soonest.
     assert (first.job, first.seed) == (jobs[1].id, jobs[1].seed)
@@ -65,8 +62,17 @@ def test_the_rerun_of_a_single_program_is_preferred():
     (job,) = make_jobs(1)
     failure = Failure("memory", "no", rerun="make random SEED=3 FIRST=7 N=1 WAVES=1")
     record = JobRecord(job.id, FAILED, failures=[failure])
-    (bucket,) = buckets.collect({job.id: job}, [record], "run")
+    (bucket,) = buckets.collect({job.id: job}, [record], "run ")
     assert bucket.rerun == failure.rerun
+
+
+def junit_of(folder, jobs, records):
+    """Write the JUnit file of a regression and return its suite."""
+    result = summary.summarize(make_plan(list(jobs.values())), records, [], summary.COMPLETE, 1)
+    reports.write_junit(folder / "junit.xml", result, jobs, "make regress-rerun RUN=s-1 JOB=")
+    suite = ET.parse(folder / "junit.xml").getroot().find("testsuite")
+    assert suite is not None
+    return suite
 
 
 def test_junit_has_one_case_a_job_with_seed_and_times(tmp_path):
@@ -77,10 +83,9 @@ def test_junit_has_one_case_a_job_with_seed_and_times(tmp_path):
         failed(bad, 'word 3 <"&> differs', "MM dst=1"),
         JobRecord(slow.id, TIMEOUT, 9.0, failures=[Failure("timeout", "killed")]),
     ]
-    path = tmp_path / "junit.xml"
-    junit.write(path, "smoke", jobs, records, "run", {"seed": 1})
-    suite = ET.parse(path).getroot().find("testsuite")
-    assert suite is not None
+    suite = junit_of(tmp_path, jobs, records)
+    design = {item.get("name"): item.get("value") for item in suite.find("properties")}
+    assert (design["design path"], design["design dirty"]) == ("hw/rtl", "True")
     head = {key: suite.get(key) for key in ("tests", "failures", "errors", "skipped")}
     assert head == {"tests": "4", "failures": "1", "errors": "1", "skipped": "1"}
     cases = {case.get("name"): case for case in suite.iter("testcase")}
@@ -172,6 +177,63 @@ def test_times_and_numbers_are_short():
 def test_a_run_without_failures_but_with_missing_jobs_did_not_pass():
     jobs = {job.id: job for job in make_jobs(2)}
     records = [JobRecord(next(iter(jobs)), PASSED)]
-    counts = reports.totals(jobs, records)
-    assert reports.verdict(reports.INTERRUPTED, counts) == "incomplete"
-    assert reports.verdict(reports.COMPLETE, reports.totals(jobs, [])) == "incomplete"
+    counts = summary.totals(jobs, records)
+    assert summary.verdict(summary.INTERRUPTED, counts) == "incomplete"
+    assert summary.verdict(summary.COMPLETE, summary.totals(jobs, [])) == "incomplete"
+
+
+def test_what_neither_xml_nor_a_terminal_can_hold_is_spelled_out(tmp_path):
+    (job,) = make_jobs(1)
+    text = printable("\x1b[31mred\x1b[0m \x00\ud800 \ufffe caf\u00e9 \U0001f600")
+    assert text == r"\x1b[31mred\x1b[0m \x00\ud800 \ufffe" + " caf\u00e9 \U0001f600"
+    suite = junit_of(tmp_path, {job.id: job}, [failed(job, text)])
+    failure = next(suite.iter("failure"))
+    assert failure.get("message") == text
+
+
+def test_many_failures_of_one_look_are_shown_once_and_counted(tmp_path):
+    jobs = make_jobs(500)
+    stream = io.StringIO()
+    shown = display.PlainView(stream)
+    records = [failed(job, f"word {number} differs") for number, job in enumerate(jobs)]
+    records[400].failures = [Failure("counter", "cyc_mm differs")]
+    for record in records:
+        shown.failure(record)
+    lines = stream.getvalue().splitlines()
+    assert len(lines) == display.ALIKE + 2
+    assert "cyc_mm differs" in lines[-1]
+    first, second = buckets.collect({job.id: job for job in jobs}, records, "make ")
+    assert (first.count, second.count) == (499, 1)
+
+
+def test_one_report_that_cannot_be_written_costs_no_other(tmp_path):
+    jobs = {job.id: job for job in make_jobs(3)}
+    records = [JobRecord(key, PASSED, programs=1) for key in jobs]
+    corrupt = tmp_path / "jobs" / next(iter(jobs)) / "record.json"
+    corrupt.parent.mkdir(parents=True)
+    corrupt.write_text('{"id": ')
+    (tmp_path / "junit.xml").mkdir()  # where a file must go
+    result = summary.summarize(make_plan(list(jobs.values())), records, [], summary.COMPLETE, 1)
+    problems = reports.write_all(tmp_path, result, jobs, [], "make ")
+    assert len(problems) == 2
+    assert str(corrupt) in problems[0]
+    assert f"{tmp_path / 'junit.xml'}: " in problems[1]
+    assert all("\n" not in line for line in problems)
+    assert {path.name for path in tmp_path.iterdir() if path.is_file()} == {
+        "summary.json",
+        "failures.txt",
+        "counters.csv",
+    }
+
+
+def test_sources_edited_during_a_regression_fail_it(tmp_path):
+    jobs = {job.id: job for job in make_jobs(1)}
+    records = [JobRecord(key, PASSED, programs=1) for key in jobs]
+    plan = make_plan(list(jobs.values()))
+    result = summary.summarize(plan, records, [], summary.COMPLETE, 1, ["verif/env/env.py"])
+    assert result["verdict"] == "failed"
+    assert "verif/env/env.py" in "".join(display.closing(result, [], ""))
+    assert not reports.write_all(tmp_path, result, jobs, [], "")
+    suite = ET.parse(tmp_path / "junit.xml").getroot().find("testsuite")
+    assert suite is not None
+    assert suite.get("failures") == "1"

@@ -140,7 +140,6 @@ def test_every_regression_ends_with_the_report(verdict, code, fault, monkeypatch
 
     monkeypatch.setattr(sim.report.write, "make_report", make)
     monkeypatch.setattr(sim.regress.session, "regress", lambda *_: {"verdict": verdict})
-    monkeypatch.setattr(regress_entry, "BASE", tmp_path)
     monkeypatch.setattr("sys.argv", ["regress"])
     assert regress_entry.main() == code
     out, err = capsys.readouterr()

@@ -30,7 +30,9 @@
   wire [67:0] f_remainder = 68'(partial_q[28:1]);
   wire f_finished = f_ready && f_cycle == 6'd41;
 
-  always @* if (f_ready) `GA2_REQUIRE(divisor_holds, !f_busy || divisor == f_divisor)
+  always @* if (f_ready) begin
+    `GA2_REQUIRE(divisor_holds, !f_busy || divisor == f_divisor)
+  end
 `ifdef GA2_BY_ZERO
   // Only for the search of a counterexample to by_zero.
   always @* `GA2_ASSUME(divisor_is_zero, divisor == '0)

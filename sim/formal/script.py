@@ -71,13 +71,12 @@ def write_script(proof: Proof, task: Task, design: Design, claim: Property | Non
 
 
 def _options(proof: Proof, task: Task) -> list[str]:
-    if task is Task.COVER:
-        return ["mode cover", f"depth {proof.cover}"]
     if task is Task.PROVE and proof.induction:
         return ["mode prove", f"depth {proof.induction}"]
     if task is Task.PROVE:
         return ["mode bmc", "depth 1"]
-    return ["mode bmc", f"depth {proof.search}", *([f"skip {proof.skip}"] if proof.skip else [])]
+    mode, depth = ("cover", proof.cover) if task is Task.COVER else ("bmc", proof.search)
+    return [f"mode {mode}", f"depth {depth}", *([f"skip {proof.skip}"] if proof.skip else [])]
 
 
 def readable(design: Design) -> dict[str, str]:

@@ -151,6 +151,14 @@ def test_a_property_is_proved_and_fails_on_its_mutant(name, bound):
 
 
 @pytest.mark.usefixtures("no_memory")
+def test_the_whole_chip_fails_on_a_mutant():
+    """There the units' requirements are left out, and their properties must still be read."""
+    claim = next(each for each in PROOFS["chip"].properties if each.name == "retire_is_waiting")
+    found = sby.run(write_script(PROOFS["chip"], Task.SEARCH, own_design(), claim), 900)
+    assert claim.name in found.failed, found.log
+
+
+@pytest.mark.usefixtures("no_memory")
 def test_what_is_not_asserted_is_not_proved():
     row = prove(PROOFS["sequencer"])
     missing = msgspec.structs.replace(row.claim, name="nowhere_asserted")

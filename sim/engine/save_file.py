@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable
 from pathlib import Path
 
-from sim.engine.wave_names import WaveError, signal_names
+from pywellen import Waveform
+from vcd.gtkw import GTKWSave
+
+from sim.shared.files import write_text
 
 # What to show, in groups; names as in the top of the design.
 GROUPS: dict[str, tuple[str, ...]] = {
@@ -27,13 +31,31 @@ GROUPS: dict[str, tuple[str, ...]] = {
 }
 TOP = "ga2_tb.dut."
 DECIMAL = frozenset(GROUPS["Counters"])
-# Display flags of GTKWave: kind of number, justified to the right; groups that open and close.
-BIT, HEX, UNSIGNED, OPEN, CLOSE = "@28", "@22", "@24", "@800200", "@1000200"
+
+
+class WaveError(ValueError):
+    """A file that is not a complete wave file of a known format; the message names it."""
 
 
 def save_path(waves: Path) -> Path:
     """Return where the save file of a wave file lies."""
     return waves.with_suffix(".gtkw")
+
+
+def signal_names(path: Path) -> list[str]:
+    """Return all signals of an FST or VCD as GTKWave names them: ``ga2_tb.dut.pc_q[15:0]``.
+
+    The range follows from the width: the design counts all bits down to 0.
+
+    Raises:
+        WaveError: the file is cut off, of another format, or not there.
+    """
+    try:
+        signals = list(Waveform(str(path)).all_vars())
+    except RuntimeError as error:
+        raise WaveError(f"{path}: {' '.join(str(error).split())}") from None
+    widths = [(signal.full_name, signal.bitwidth or 1) for signal in signals]
+    return [name if width == 1 else f"{name}[{width - 1}:0]" for name, width in widths]
 
 
 def choose(names: Iterable[str]) -> dict[str, dict[str, str]]:
@@ -52,29 +74,29 @@ def choose(names: Iterable[str]) -> dict[str, dict[str, str]]:
 
 def save_text(waves: Path, groups: dict[str, dict[str, str]]) -> str:
     """Return the text of a save file."""
-    lines = [
-        f'[dumpfile] "{waves.resolve()}"',
-        f'[savefile] "{save_path(waves).resolve()}"',
-        *("[timestart] 0", "[size] 1500 950", "[pos] -1 -1"),
-        *("[sst_width] 200", "[signals_width] 260", "[sst_expanded] 1"),
-    ]
+    text = io.StringIO()
+    save = GTKWSave(text)
+    save.dumpfile(str(waves))
+    save.savefile(str(save_path(waves)))
+    save.timestart(0)
+    save.size(1500, 950)
+    save.pos(-1, -1)
+    save.sst_expanded(True)
     for group, signals in groups.items():
-        if not signals:
-            continue
-        lines += [OPEN, f"-{group}"]
-        for short, name in signals.items():
-            vector = name.endswith("]")
-            lines += [UNSIGNED if short in DECIMAL else HEX if vector else BIT, name]
-        lines += [CLOSE, f"-{group}"]
-    return "\n".join([*lines, "[pattern_trace] 1", "[pattern_trace] 0", ""])
+        if signals:
+            with save.group(group):
+                for short, name in signals.items():
+                    vector = "hex" if name.endswith("]") else "bin"
+                    save.trace(name, datafmt="dec" if short in DECIMAL else vector)
+    return text.getvalue()
 
 
 def write_save_file(waves: Path) -> Path | None:
     """Write the save file of a wave file and return it; None when the waves cannot be read."""
     try:
         groups = choose(signal_names(waves))
-    except (WaveError, OSError):  # the simulator died over it
+    except WaveError:  # the simulator died over it
         return None
     path = save_path(waves)
-    path.write_text(save_text(waves, groups))
+    write_text(path, save_text(waves, groups))
     return path

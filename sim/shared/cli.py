@@ -6,6 +6,7 @@ Exit codes: 0 everything matched, 1 something did not, 2 the command line was wr
 from __future__ import annotations
 
 import argparse
+import os
 import signal
 import sys
 from collections.abc import Callable
@@ -56,6 +57,7 @@ def integer(text: str) -> int:
 def run(program: str, main: Callable[[], int]) -> NoReturn:
     """Run ``main`` and leave with its exit code; expected errors become one line and a 2."""
     try:
+        check_temporary_folder()
         code = main()
     except ParameterError as error:
         name = {"latency": "LAT"}.get(error.name, error.name.upper())
@@ -69,6 +71,18 @@ def run(program: str, main: Callable[[], int]) -> NoReturn:
         print(f"\n{program}: interrupted", file=sys.stderr)
         code = 130
     sys.exit(code)
+
+
+def check_temporary_folder() -> None:
+    """Refuse a temporary folder that cannot be used: compilers stop at it with words of their own.
+
+    Raises:
+        UsageError: naming the variable and the folder.
+    """
+    for name in ("TMPDIR", "TMP", "TEMP"):
+        folder = os.environ.get(name)
+        if folder and not (os.path.isdir(folder) and os.access(folder, os.W_OK | os.X_OK)):
+            raise UsageError(f"{name}={folder}: no folder to write to; make it, or unset {name}")
 
 
 def fail(program: str, message: str) -> NoReturn:

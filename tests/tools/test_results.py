@@ -6,6 +6,7 @@ import errno
 import importlib
 import json
 import os
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -23,6 +24,7 @@ from sim.shared.cli import run
 from sim.shared.failures import buckets_of, print_failures, program_cases
 from sim.shared.junit import Case, JunitError, Suite
 from sim.shared.outcome import Outcome
+from sim.shared.paths import ROOT
 from sim.shared.results import ResultFiles
 from verif.items.result import Mismatch, ProgramResult
 
@@ -274,3 +276,29 @@ def test_a_case_a_program() -> None:
     assert (good.outcome, good.detail) == (Outcome.PASSED, "")
     assert (bad.outcome, bad.kind) == (Outcome.FAILED, "memory")
     assert "ext[1] differs" in bad.detail
+
+
+def test_a_temporary_folder_that_is_none_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "gone"))
+    with pytest.raises(SystemExit) as ended:
+        run("tool", lambda: pytest.fail("it began"))
+    assert ended.value.code == 2
+    line = f"tool: error: TMPDIR={tmp_path / 'gone'}: no folder to write to; make it, or unset"
+    assert capsys.readouterr().err == f"{line} TMPDIR\n"
+
+
+def test_a_test_run_ends_with_the_list_of_what_failed(tmp_path: Path) -> None:
+    tests = "def test_good(): pass\ndef test_bad(): assert 0\ndef test_other(nothing): pass\n"
+    (tmp_path / "test_some.py").write_text(tests)
+    options = ["-c", ROOT / "pyproject.toml", "--rootdir", tmp_path, "-p", "no:cacheprovider"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *map(str, options), str(tmp_path)],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1
+    end = "\n".join(done.stdout.splitlines()[-4:])
+    assert "FAILED test_some.py::test_bad" in end
+    assert "ERROR test_some.py::test_other" in end

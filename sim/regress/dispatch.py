@@ -18,10 +18,11 @@ from distributed import as_completed
 
 from sim.regress.clusters import Cluster
 from sim.regress.progress import group_of
-from sim.regress.records import CRASHED, LOST, Failure, JobRecord, JobSpec
+from sim.regress.records import Failure, JobRecord, JobSpec
 from sim.regress.stop import Stop
 from sim.regress.worker import run_job, stop_children
 from sim.shared import process as supervise
+from sim.shared.outcome import Outcome
 from sim.shared.typed import convert, plain
 
 TICK_SECONDS = 0.1
@@ -137,9 +138,9 @@ def record_of(spec: JobSpec, status: str, result: Any) -> JobRecord | None:
     name = type(error).__name__
     if name == "KilledWorker":
         message = "every worker that ran this job was lost"
-        return JobRecord(spec.id, LOST, failures=[Failure("lost", message)])
+        return JobRecord(spec.id, Outcome.LOST, failures=[Failure("lost", message)])
     lines = str(error).splitlines() or [""]
-    return JobRecord(spec.id, CRASHED, failures=[Failure("engine", f"{name}: {lines[0]}")])
+    return JobRecord(spec.id, Outcome.CRASHED, failures=[Failure("engine", f"{name}: {lines[0]}")])
 
 
 def stop_workers(cluster: Cluster) -> None:

@@ -117,7 +117,7 @@ def record(
     job_rows = [
         (
             *(run, item.id, spec.name, spec.kind, spec.simulator, spec.seed, spec.lat),
-            *(spec.depth, spec.window, spec.page, item.status, item.seconds, item.attempt),
+            *(spec.depth, spec.window, spec.page, item.status.value, item.seconds, item.attempt),
             *(item.programs, item.cycles),
         )
         for item in records

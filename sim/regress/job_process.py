@@ -14,14 +14,14 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from sim.regress.records import CommandParams, Failure, JobSpec, Outcome
+from sim.regress.records import CommandParams, Failure, JobReport, JobSpec
 from sim.regress.run_folder import OUTCOME
 from sim.shared import files
 from sim.shared.process import hold_leash
 from sim.shared.typed import convert, plain, read_json
 
 
-def do(spec: JobSpec, folder: Path) -> Outcome:
+def do(spec: JobSpec, folder: Path) -> JobReport:
     """Do the job in `folder`. Raises what the kind of job raises."""
     if spec.kind == "command":
         return run_command(spec, folder)
@@ -45,7 +45,7 @@ def fill(part: str, fields: dict[str, Any]) -> str:
         raise ValueError(f"argument {part!r}: fields are {', '.join(fields)}") from error
 
 
-def run_command(spec: JobSpec, folder: Path) -> Outcome:
+def run_command(spec: JobSpec, folder: Path) -> JobReport:
     """Run the job's command; exit status 0 is a pass of one program.
 
     `{seed}` and the other fields of the job are filled in. The reason of a failure is the last
@@ -57,7 +57,7 @@ def run_command(spec: JobSpec, folder: Path) -> Outcome:
     output = folder / "command.log"
     with output.open("wb") as stream:
         done = subprocess.run(filled, stdout=stream, stderr=subprocess.STDOUT, cwd=folder)
-    outcome = Outcome(programs=1, comparisons=1)
+    outcome = JobReport(programs=1, comparisons=1)
     if done.returncode:
         lines = output.read_text(encoding="utf-8", errors="backslashreplace").split("\n")
         last = next((line.strip() for line in reversed(lines) if line.strip()), "no output")
@@ -75,7 +75,7 @@ def main(argv: list[str]) -> int:
     except Exception as error:
         traceback.print_exc()
         lines = f"{type(error).__name__}: {error}".splitlines()
-        outcome = Outcome(failures=[Failure("error", lines[0])])
+        outcome = JobReport(failures=[Failure("error", lines[0])])
         status = 2
     files.write_json(path.parent / OUTCOME, plain(outcome), None)
     return status or int(bool(outcome.failures))

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-PASSED: Final = "passed"
-FAILED: Final = "failed"
-TIMEOUT: Final = "timeout"
-CRASHED: Final = "crashed"
-LOST: Final = "lost"
-Status = Literal["passed", "failed", "timeout", "crashed", "lost"]
-STATUSES: tuple[Status, ...] = (PASSED, FAILED, TIMEOUT, CRASHED, LOST)
+from sim.shared.outcome import Outcome
 
 Count = Annotated[int, Meta(ge=1, le=1_000_000)]
 Natural = Annotated[int, Meta(ge=0)]
@@ -151,7 +145,7 @@ class Measured(Struct, kw_only=True):
     tests: dict[str, tuple[bool, int]] = {}
 
 
-class Outcome(Measured, kw_only=True):
+class JobReport(Measured, kw_only=True):
     """What a job's own process reports; paths are relative to its folder.
 
     `rows` holds `[program, passed, total, mm, dma, vec, n_inst]` in cycles and instructions.
@@ -169,7 +163,7 @@ class JobRecord(Measured):
     """
 
     id: str
-    status: Status
+    status: Outcome
     seconds: float = 0.0
     started: float = 0.0
     attempt: int = 1
@@ -180,4 +174,4 @@ class JobRecord(Measured):
     @property
     def passed(self) -> bool:
         """True when the job ran, compared something and found no fault."""
-        return self.status == PASSED
+        return self.status == Outcome.PASSED

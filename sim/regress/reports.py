@@ -13,13 +13,12 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import junitparser
-
-from sim.regress.buckets import Bucket
-from sim.regress.records import CRASHED, LOST, PASSED, TIMEOUT, Failure, JobSpec, Outcome
+from sim.regress.buckets import Bucket, first_failure
+from sim.regress.records import JobRecord, JobReport, JobSpec
 from sim.regress.run_folder import COUNTERS, FAILURES, JUNIT, RECORD, SUMMARY
-from sim.shared import files
-from sim.shared.typed import RecordError, convert, read_json
+from sim.shared import files, junit
+from sim.shared.outcome import Outcome
+from sim.shared.typed import RecordError, read_json
 
 CHANGED = "edited while the regression ran, whose results are now of no one version: "
 COUNTER_COLUMNS = (
@@ -61,7 +60,7 @@ def write_counters(path: Path, jobs: Mapping[str, JobSpec]) -> None:
         if not record.exists():
             continue
         try:
-            rows = read_json(record, Outcome).rows
+            rows = read_json(record, JobReport).rows
         except RecordError as error:
             faults.append(str(error))
             continue
@@ -74,7 +73,11 @@ def write_counters(path: Path, jobs: Mapping[str, JobSpec]) -> None:
 
 
 def write_junit(
-    path: Path, summary: Mapping[str, Any], jobs: Mapping[str, JobSpec], rerun: str
+    path: Path,
+    summary: Mapping[str, Any],
+    jobs: Mapping[str, JobSpec],
+    records: Mapping[str, JobRecord],
+    rerun: str,
 ) -> None:
     """Write a test case a job; one that never ran is marked as skipped.
 
@@ -82,63 +85,49 @@ def write_junit(
         path: where to, in one step.
         summary: of the regression.
         jobs: all of them, by id.
+        records: of those that ended, by id.
         rerun: the command that plays a job again, up to its id.
     """
-    records = {item["id"]: item for item in summary["records"]}
-    suite = junitparser.TestSuite(summary["suite"])
-    for name in ("id", "seed", "cluster", "revision", "state"):
-        suite.add_property(name, str(summary[name]))
-    for name, value in summary["design"].items():
-        suite.add_property(f"design {name}", str(value))
-    suite.add_testcases([junit_case(spec, records.get(spec.id), rerun) for spec in jobs.values()])
+    properties = {name: summary[name] for name in ("id", "seed", "cluster", "revision", "state")}
+    properties |= {f"design {name}": value for name, value in summary["design"].items()}
+    cases = [junit_case(spec, records.get(spec.id), rerun) for spec in jobs.values()]
     if summary["changed"]:
-        case = junitparser.TestCase("sources", classname="regression")
-        case.result = [junitparser.Failure(CHANGED + ", ".join(summary["changed"]), "changed")]
-        suite.add_testcase(case)
-    xml = junitparser.JUnitXml("ga2")
-    xml.append(suite)
-    files.write_text(path, xml.tostring().decode())
+        text = CHANGED + ", ".join(summary["changed"])
+        cases.append(junit.Case("sources", Outcome.FAILED, text, classname="regression"))
+    junit.write(path, [junit.Suite(summary["suite"], cases, properties)], "ga2")
 
 
-def junit_case(spec: JobSpec, record: Mapping[str, Any] | None, rerun: str) -> Any:
-    """Return the test case of one job and its record as in the summary."""
-    case = junitparser.TestCase(spec.id, classname=f"{spec.name}.{spec.simulator}")
-    window = "none" if spec.window is None else spec.window
-    values: dict[str, Any] = {
-        "seed": spec.seed,
-        "kind": spec.kind,
-        "simulator": spec.simulator,
-        "lat": spec.lat,
-    }
-    values |= {"depth": spec.depth, "window": window, "page": spec.page}
+def junit_case(spec: JobSpec, record: JobRecord | None, rerun: str) -> junit.Case:
+    """Return the test case of one job."""
+    group = f"{spec.name}.{spec.simulator}"
+    names: tuple[str, ...] = ("seed", "kind", "simulator", "lat", "depth", "page")
+    values = {name: getattr(spec, name) for name in names}
+    values["window"] = "none" if spec.window is None else spec.window
     if record is None:
-        case.result = [junitparser.Skipped("not run: the regression was interrupted")]
-    else:
-        case.time = record["seconds"]
-        values["started"] = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(record["started"]))
-        names = ("seconds", "attempt", "worker", "programs", "cycles", "design")
-        values |= {name: record[name] for name in names}
-        if record["status"] != PASSED:
-            broken = record["status"] in (CRASHED, LOST, TIMEOUT)
-            failures = convert(record["failures"], list[Failure], spec.id)
-            first = failures[0] if failures else Failure(record["status"], record["status"])
-            result = (junitparser.Error if broken else junitparser.Failure)(
-                first.message, first.kind
-            )
-            head = f"seed {spec.seed}, rerun with waves: {first.rerun or rerun + spec.id}"
-            result.text = "\n".join([head, *(item.line() for item in failures)])
-            case.result = [result]
-    properties = junitparser.Properties()
-    for name, value in values.items():
-        properties.add_property(junitparser.Property(name, str(value)))
-    case.append(properties)
-    return case
+        text = "not run: the regression was interrupted"
+        return junit.Case(spec.id, Outcome.SKIPPED, text, classname=group, properties=values)
+    values["started"] = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(record.started))
+    names = ("seconds", "attempt", "worker", "programs", "cycles", "design")
+    values |= {name: getattr(record, name) for name in names}
+    first = first_failure(record)
+    again = f"seed {spec.seed}, rerun with waves: {first.rerun or rerun + spec.id}"
+    return junit.Case(
+        name=spec.id,
+        outcome=record.status,
+        detail="\n".join([first.message, again, *(item.line() for item in record.failures)]),
+        seconds=record.seconds,
+        classname=group,
+        # A crash is told by its kind when the file is read again.
+        kind=first.kind if record.status == Outcome.FAILED else record.status.value,
+        properties=values,
+    )
 
 
 def write_all(
     folder: Path,
     summary: Mapping[str, Any],
     jobs: Mapping[str, JobSpec],
+    records: Mapping[str, JobRecord],
     buckets: Sequence[Bucket],
     rerun: str,
 ) -> list[str]:
@@ -146,7 +135,7 @@ def write_all(
     writers: dict[str, Callable[[Path], None]] = {
         FAILURES: lambda path: write_failures(path, buckets),
         COUNTERS: lambda path: write_counters(path, jobs),
-        JUNIT: lambda path: write_junit(path, summary, jobs, rerun),
+        JUNIT: lambda path: write_junit(path, summary, jobs, records, rerun),
         SUMMARY: lambda path: files.write_json(path, summary, None),
     }
     problems = []

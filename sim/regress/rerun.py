@@ -12,7 +12,7 @@ from pathlib import Path
 from msgspec import structs
 
 from sim.engine.design import Design, design_option, own_design
-from sim.regress.records import Failure, JobSpec, Outcome
+from sim.regress.records import Failure, JobReport, JobSpec
 from sim.regress.run_folder import LATEST, LOG, SPEC, Plan, ResumeError, read_plan
 from sim.regress.worker import command, environment, last_line, read_outcome
 from sim.shared import files
@@ -46,7 +46,7 @@ def find(plan: Plan, job: str) -> JobSpec:
     raise ResumeError(f"JOB={job}: no job of {plan.id}; its jobs are in run.json")
 
 
-def rerun(spec: JobSpec, folder: Path) -> Outcome:
+def rerun(spec: JobSpec, folder: Path) -> JobReport:
     """Run the job in `folder` in the foreground, without a time limit, and return its outcome.
 
     Raises:

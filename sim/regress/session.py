@@ -318,7 +318,7 @@ def conclude(
         sum(plan.parts) + seconds,
         changes(plan.inputs.sources, read_sources()),
     )
-    problems = reports.write_all(folder, result, session.jobs, found, rerun_words)
+    problems = reports.write_all(folder, result, session.jobs, session.records, found, rerun_words)
     plan.parts = [*plan.parts, seconds]
     try:
         run_folder.write_plan(folder, plan)

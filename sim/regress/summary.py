@@ -9,11 +9,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sim.regress.buckets import Bucket
-from sim.regress.records import PASSED, STATUSES, JobRecord, JobSpec
+from sim.regress.records import JobRecord, JobSpec
 from sim.regress.run_folder import Plan
+from sim.shared.outcome import Outcome
 from sim.shared.paths import ROOT
 from sim.shared.typed import plain
 
+STATUSES = (Outcome.PASSED, Outcome.FAILED, Outcome.TIMEOUT, Outcome.CRASHED, Outcome.LOST)
 COMPLETE = "complete"
 INTERRUPTED = "interrupted"
 
@@ -35,15 +37,15 @@ def revision() -> str:
 
 def totals(jobs: Mapping[str, JobSpec], records: Sequence[JobRecord]) -> dict[str, Any]:
     """Return counts over all records: by status, programs, simulated cycles, seconds."""
-    by_status = {status: 0 for status in STATUSES}
+    by_status = {status.value: 0 for status in STATUSES}
     for item in records:
-        by_status[item.status] += 1
+        by_status[item.status.value] += 1
     return {
         "jobs": len(jobs),
         "done": len(records),
         "missing": len(jobs) - len(records),
-        "passed": by_status[PASSED],
-        "failed": len(records) - by_status[PASSED],
+        "passed": by_status[Outcome.PASSED.value],
+        "failed": len(records) - by_status[Outcome.PASSED.value],
         "by_status": by_status,
         "programs": sum(item.programs for item in records),
         "cycles": sum(item.cycles for item in records),

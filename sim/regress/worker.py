@@ -14,20 +14,11 @@ from typing import Any
 from msgspec import structs
 
 from sim.regress.builds import VARIABLE
-from sim.regress.records import (
-    CRASHED,
-    FAILED,
-    PASSED,
-    TIMEOUT,
-    Failure,
-    JobRecord,
-    JobSpec,
-    Outcome,
-    Status,
-)
+from sim.regress.records import Failure, JobRecord, JobReport, JobSpec
 from sim.regress.run_folder import BUILDS, COVERAGE, LOG, OUTCOME, RECORD, SPEC
 from sim.shared import files
 from sim.shared import process as supervise
+from sim.shared.outcome import Outcome
 from sim.shared.paths import ROOT
 from sim.shared.typed import RecordError, convert, plain, read_json
 
@@ -80,7 +71,7 @@ def run_job(
     """
     spec = convert(spec_json, JobSpec, "job")
     if spec.kind == "noop":  # measures the engine alone
-        record = JobRecord(spec.id, PASSED, started=time.time(), design=design)
+        record = JobRecord(spec.id, Outcome.PASSED, started=time.time(), design=design)
         return dict(plain(record))
     supervise.check()
     run = Path(run_folder)
@@ -128,9 +119,9 @@ def keep_coverage(record: JobRecord, folder: Path, run: Path) -> None:
         record.files["coverage"] = os.path.relpath(target, run)
 
 
-def judge(spec: JobSpec, end: supervise.ChildExit, folder: Path) -> tuple[Status, Outcome]:
+def judge(spec: JobSpec, end: supervise.ChildExit, folder: Path) -> tuple[Outcome, JobReport]:
     """Turn the way a job's process ended into a status and an outcome with its failures."""
-    outcome = Outcome()
+    outcome = JobReport()
     try:
         outcome = read_outcome(folder)
     except RecordError as error:
@@ -139,29 +130,29 @@ def judge(spec: JobSpec, end: supervise.ChildExit, folder: Path) -> tuple[Status
             message = f"no result, {how}: {last_line(folder / LOG)}"
             if (folder / OUTCOME).exists():
                 message = str(error)
-            return CRASHED, Outcome(failures=[Failure("crash", printable(message))])
+            return Outcome.CRASHED, JobReport(failures=[Failure("crash", printable(message))])
     if end.timed_out:
         message = f"killed at its time limit of {spec.timeout:g} s"
         outcome.failures.insert(0, Failure("timeout", message))
-        return TIMEOUT, outcome
+        return Outcome.TIMEOUT, outcome
     if outcome.failures:
-        return FAILED, outcome
+        return Outcome.FAILED, outcome
     if end.code != 0:
         outcome.failures = [Failure("crash", f"passed, then exit status {end.code}")]
-        return CRASHED, outcome
+        return Outcome.CRASHED, outcome
     if outcome.programs < 1:
         outcome.failures = [Failure("error", "the job ran no program")]
-        return FAILED, outcome
-    return PASSED, outcome
+        return Outcome.FAILED, outcome
+    return Outcome.PASSED, outcome
 
 
-def read_outcome(folder: Path) -> Outcome:
+def read_outcome(folder: Path) -> JobReport:
     """Return what a job's process reported, in characters every report can hold.
 
     Raises:
         RecordError: there is nothing, or nothing that can be read.
     """
-    outcome = read_json(folder / OUTCOME, Outcome)
+    outcome = read_json(folder / OUTCOME, JobReport)
     for failure in outcome.failures:
         for name in failure.__struct_fields__:
             setattr(failure, name, printable(getattr(failure, name)))

@@ -20,8 +20,8 @@ from sim.regress.records import (
     DecodeParams,
     DirectedParams,
     Failure,
+    JobReport,
     JobSpec,
-    Outcome,
     Params,
     RandomParams,
 )
@@ -133,9 +133,9 @@ WORKLOADS: dict[str, Callable[[JobSpec], Workload]] = {
 }
 
 
-def run_workload(spec: JobSpec, folder: Path) -> Outcome:
+def run_workload(spec: JobSpec, folder: Path) -> JobReport:
     """Make the programs, simulate them, and report them; a dead simulation is a failure, too."""
-    outcome = Outcome()
+    outcome = JobReport()
     job, count = WORKLOADS[spec.kind](spec)
     built = None if spec.waves else shared_build(spec.simulator)
     try:
@@ -184,7 +184,7 @@ def brief(text: str) -> str:
     return " ".join([*lines[:1], *why[-1:]])
 
 
-def add_result(outcome: Outcome, result: ProgramResult, rtl: str = "") -> None:
+def add_result(outcome: JobReport, result: ProgramResult, rtl: str = "") -> None:
     """Add what the testbench said about one program of the design in `rtl`."""
     counters = [result.counters.get(name) for name in COUNTERS]
     outcome.rows.append([result.name, result.passed, *counters])

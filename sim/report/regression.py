@@ -61,8 +61,14 @@ def summary_line(run: dict[str, Any]) -> str:
         f"{run['comparisons']:,} comparisons in {run['seconds']:,.1f} s "
         f"({run['programs_per_second']:,.1f} programs/s, {run['cycles_per_second']:,.0f} cycles/s) "
         f"on {run['cluster']}, {count(run['slots'], 'job')} at a time, seed {run['seed']}, "
-        f"sources {run['revision'] or 'unknown'}.{again}"
+        f"sources {run['revision'] or 'unknown'}{design(run)}.{again}"
     )
+
+
+def design(run: dict[str, Any]) -> str:
+    """Return which design a regression was about."""
+    stamp = run.get("design")
+    return f", design {stamp['path']} ({stamp['hash']})" if stamp else ""
 
 
 def failure(bucket: dict[str, Any]) -> Failure:

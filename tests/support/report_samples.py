@@ -13,9 +13,10 @@ from model.decode.workload import compile_decode
 from sim.decode.exports import write_longest_trace
 from sim.decode.job import WindowOutcome
 from sim.regress import buckets, history, reports, summary
-from sim.regress.records import FAILED, PASSED, Failure, JobRecord
+from sim.regress.records import Failure, JobRecord
 from sim.report.sources import Sources
 from sim.shared.files import write_json
+from sim.shared.outcome import Outcome
 from sim.shared.test_log import record
 from sim.speed.__main__ import Flows, Rates
 from verif.items.result import ProgramResult
@@ -158,12 +159,14 @@ def regression(base: Path, broken: bool) -> None:
     specs = {spec.id: spec for spec in make_jobs(6, simulator="icarus")}
     for number, bad in enumerate([False, broken]):
         records = [
-            JobRecord(name, PASSED, 1.0 + index, 1e9, programs=3, cycles=4000, comparisons=50)
+            JobRecord(
+                name, Outcome.PASSED, 1.0 + index, 1e9, programs=3, cycles=4000, comparisons=50
+            )
             for index, name in enumerate(specs)
         ]
         for index, record_ in enumerate(records[:3] if bad else []):
             text = NASTY if index < 2 else "counter cyc_mm differs"
-            record_.status = FAILED
+            record_.status = Outcome.FAILED
             record_.failures = [Failure("memory", text, "pc 3: MM dst=0")]
         run = f"smoke-{number}"
         rerun = f"make regress-rerun RUN={run} JOB="
@@ -173,7 +176,9 @@ def regression(base: Path, broken: bool) -> None:
         result = summary.summarize(plan, records, found, summary.COMPLETE, 9.0)
         folder = base / run
         folder.mkdir(parents=True)
-        assert not reports.write_all(folder, result, specs, found, rerun)
+        assert not reports.write_all(
+            folder, result, specs, {one.id: one for one in records}, found, rerun
+        )
         history.record(base / "history.sqlite", result, specs, records, found)
         time.sleep(0.01)  # the latest is told by its time
 

@@ -11,14 +11,15 @@ from rich.console import Console
 
 from sim.regress import buckets, display, reports, summary
 from sim.regress.progress import Progress, longest_first
-from sim.regress.records import FAILED, PASSED, TIMEOUT, Failure, JobRecord, JobSpec
+from sim.regress.records import Failure, JobRecord, JobSpec
 from sim.regress.worker import printable
 from sim.shared.buckets import normalize
+from sim.shared.outcome import Outcome
 
 
 def failed(job: JobSpec, message: str, instruction: str = "", seconds: float = 1.0) -> JobRecord:
     failure = Failure("memory", message, instruction)
-    return JobRecord(job.id, FAILED, seconds, 1e9, failures=[failure])
+    return JobRecord(job.id, Outcome.FAILED, seconds, 1e9, failures=[failure])
 
 
 @pytest.mark.parametrize(
@@ -47,7 +48,7 @@ def test_buckets_split_by_operation_and_count_jobs():
         failed(jobs[1], "word 4 differs", "MM dst=7", 2.0),
         failed(jobs[2], "word 5 differs", "MM dst=9", 5.0),
         failed(jobs[3], "word 5 differs", "RQ dst=9"),
-        JobRecord(jobs[4].id, PASSED),
+        JobRecord(jobs[4].id, Outcome.PASSED),
     ]
     by_id = {job.id: job for job in jobs}
     first, second = buckets.collect(by_id, records, "make regress-rerun RUN=run-1 JOB=")
@@ -61,7 +62,7 @@ def test_buckets_split_by_operation_and_count_jobs():
 def test_the_rerun_of_a_single_program_is_preferred():
     (job,) = make_jobs(1)
     failure = Failure("memory", "no", rerun="make random SEED=3 FIRST=7 N=1 WAVES=1")
-    record = JobRecord(job.id, FAILED, failures=[failure])
+    record = JobRecord(job.id, Outcome.FAILED, failures=[failure])
     (bucket,) = buckets.collect({job.id: job}, [record], "run ")
     assert bucket.rerun == failure.rerun
 
@@ -69,7 +70,9 @@ def test_the_rerun_of_a_single_program_is_preferred():
 def junit_of(folder, jobs, records):
     """Write the JUnit file of a regression and return its suite."""
     result = summary.summarize(make_plan(list(jobs.values())), records, [], summary.COMPLETE, 1)
-    reports.write_junit(folder / "junit.xml", result, jobs, "make regress-rerun RUN=s-1 JOB=")
+    by_id = {record.id: record for record in records}
+    rerun = "make regress-rerun RUN=s-1 JOB="
+    reports.write_junit(folder / "junit.xml", result, jobs, by_id, rerun)
     suite = ET.parse(folder / "junit.xml").getroot().find("testsuite")
     assert suite is not None
     return suite
@@ -79,9 +82,9 @@ def test_junit_has_one_case_a_job_with_seed_and_times(tmp_path):
     jobs = {job.id: job for job in make_jobs(4)}
     ok, bad, slow, never = jobs.values()
     records = [
-        JobRecord(ok.id, PASSED, 1.25, 1e9, programs=3, cycles=99),
+        JobRecord(ok.id, Outcome.PASSED, 1.25, 1e9, programs=3, cycles=99),
         failed(bad, 'word 3 <"&> differs', "MM dst=1"),
-        JobRecord(slow.id, TIMEOUT, 9.0, failures=[Failure("timeout", "killed")]),
+        JobRecord(slow.id, Outcome.TIMEOUT, 9.0, failures=[Failure("timeout", "killed")]),
     ]
     suite = junit_of(tmp_path, jobs, records)
     design = {item.get("name"): item.get("value") for item in suite.find("properties")}
@@ -107,10 +110,10 @@ def test_eta_weighs_what_is_left_by_its_group():
     jobs = [*make_jobs(4, "short"), *make_jobs(2, "long")]
     progress = Progress({job.id: job for job in jobs}, slots=2, known={("long", "verilator"): 60})
     assert progress.eta() is None
-    progress.add(JobRecord(jobs[0].id, PASSED, 2.0))
+    progress.add(JobRecord(jobs[0].id, Outcome.PASSED, 2.0))
     assert progress.eta() == pytest.approx((3 * 2 + 2 * 60) / 2)
     for job in jobs[1:]:
-        progress.add(JobRecord(job.id, PASSED, 2.0))
+        progress.add(JobRecord(job.id, Outcome.PASSED, 2.0))
     assert progress.eta() == 0
 
 
@@ -176,7 +179,7 @@ def test_times_and_numbers_are_short():
 
 def test_a_run_without_failures_but_with_missing_jobs_did_not_pass():
     jobs = {job.id: job for job in make_jobs(2)}
-    records = [JobRecord(next(iter(jobs)), PASSED)]
+    records = [JobRecord(next(iter(jobs)), Outcome.PASSED)]
     counts = summary.totals(jobs, records)
     assert summary.verdict(summary.INTERRUPTED, counts) == "incomplete"
     assert summary.verdict(summary.COMPLETE, summary.totals(jobs, [])) == "incomplete"
@@ -208,13 +211,13 @@ def test_many_failures_of_one_look_are_shown_once_and_counted(tmp_path):
 
 def test_one_report_that_cannot_be_written_costs_no_other(tmp_path):
     jobs = {job.id: job for job in make_jobs(3)}
-    records = [JobRecord(key, PASSED, programs=1) for key in jobs]
+    records = [JobRecord(key, Outcome.PASSED, programs=1) for key in jobs]
     corrupt = tmp_path / "jobs" / next(iter(jobs)) / "record.json"
     corrupt.parent.mkdir(parents=True)
     corrupt.write_text('{"id": ')
     (tmp_path / "junit.xml").mkdir()  # where a file must go
     result = summary.summarize(make_plan(list(jobs.values())), records, [], summary.COMPLETE, 1)
-    problems = reports.write_all(tmp_path, result, jobs, [], "make ")
+    problems = reports.write_all(tmp_path, result, jobs, {}, [], "make ")
     assert len(problems) == 2
     assert str(corrupt) in problems[0]
     assert f"{tmp_path / 'junit.xml'}: " in problems[1]
@@ -228,12 +231,12 @@ def test_one_report_that_cannot_be_written_costs_no_other(tmp_path):
 
 def test_sources_edited_during_a_regression_fail_it(tmp_path):
     jobs = {job.id: job for job in make_jobs(1)}
-    records = [JobRecord(key, PASSED, programs=1) for key in jobs]
+    records = [JobRecord(key, Outcome.PASSED, programs=1) for key in jobs]
     plan = make_plan(list(jobs.values()))
     result = summary.summarize(plan, records, [], summary.COMPLETE, 1, ["verif/env/env.py"])
     assert result["verdict"] == "failed"
     assert "verif/env/env.py" in "".join(display.closing(result, [], ""))
-    assert not reports.write_all(tmp_path, result, jobs, [], "")
+    assert not reports.write_all(tmp_path, result, jobs, {}, [], "")
     suite = ET.parse(tmp_path / "junit.xml").getroot().find("testsuite")
     assert suite is not None
     assert suite.get("failures") == "1"

@@ -12,9 +12,10 @@ from msgspec import structs
 from regress_samples import DESIGN, make_jobs, make_plan
 
 from sim.regress import history, inputs, reports, run_folder, session, summary
-from sim.regress.records import FAILED, PASSED, Failure, JobRecord, JobSpec
+from sim.regress.records import Failure, JobRecord, JobSpec
 from sim.regress.run_folder import RECORD, RESULTS
 from sim.shared import jsonl
+from sim.shared.outcome import Outcome
 from sim.shared.typed import plain
 
 
@@ -43,7 +44,12 @@ def test_records_come_back_as_they_were(run):
     folder, jobs = run
     failures = [Failure("memory", "no", "MM dst=0")]
     record = JobRecord(
-        jobs[0].id, FAILED, 1.5, design=DESIGN.hash, failures=failures, tests={"t": (True, 3)}
+        jobs[0].id,
+        Outcome.FAILED,
+        1.5,
+        design=DESIGN.hash,
+        failures=failures,
+        tests={"t": (True, 3)},
     )
     add(folder, record)
     assert read(folder, jobs) == {record.id: record}
@@ -51,10 +57,10 @@ def test_records_come_back_as_they_were(run):
 
 def test_torn_and_undecodable_lines_are_skipped_and_do_not_swallow_the_next(run):
     folder, jobs = run
-    add(folder, JobRecord(jobs[0].id, PASSED, design=DESIGN.hash))
+    add(folder, JobRecord(jobs[0].id, Outcome.PASSED, design=DESIGN.hash))
     path = folder / RESULTS
     path.write_bytes(path.read_bytes() + b'\xff\xfe\n[3]\n{"id": "x", "status": 3}\n{"id": "half')
-    add(folder, JobRecord(jobs[1].id, PASSED, design=DESIGN.hash))
+    add(folder, JobRecord(jobs[1].id, Outcome.PASSED, design=DESIGN.hash))
     assert set(read(folder, jobs)) == {jobs[0].id, jobs[1].id}
     assert run_folder.logged_ids(folder) == {jobs[0].id, jobs[1].id, "x"}
 
@@ -64,7 +70,7 @@ def test_a_record_nobody_collected_is_picked_up_once(run):
     for job, text in ((jobs[1], '{"id": '), (jobs[2], None)):
         home = folder / "jobs" / job.id
         home.mkdir(parents=True)
-        record = plain(JobRecord(job.id, PASSED, design=DESIGN.hash))
+        record = plain(JobRecord(job.id, Outcome.PASSED, design=DESIGN.hash))
         (home / RECORD).write_text(text or json.dumps({**record, "rows": []}))
     assert set(read(folder, jobs)) == {jobs[2].id}
     assert run_folder.logged_ids(folder) == set()
@@ -72,7 +78,7 @@ def test_a_record_nobody_collected_is_picked_up_once(run):
 
 def test_results_of_another_design_do_not_count(run):
     folder, jobs = run
-    add(folder, JobRecord(jobs[0].id, PASSED, design="another"))
+    add(folder, JobRecord(jobs[0].id, Outcome.PASSED, design="another"))
     assert read(folder, jobs) == {}
 
 
@@ -83,9 +89,9 @@ def test_only_an_unfinished_run_of_the_suite_is_resumed(run, tmp_path):
         run_folder.find_unfinished(tmp_path, "t")
     plan = make_plan(_jobs, folder.name)
     result = summary.summarize(plan, [], [], summary.INTERRUPTED, 1)
-    assert not reports.write_all(folder, result, {}, [], "")
+    assert not reports.write_all(folder, result, {}, {}, [], "")
     assert run_folder.find_unfinished(tmp_path, "s") == folder
-    assert not reports.write_all(folder, {**result, "state": summary.COMPLETE}, {}, [], "")
+    assert not reports.write_all(folder, {**result, "state": summary.COMPLETE}, {}, {}, [], "")
     with pytest.raises(run_folder.ResumeError):
         run_folder.find_unfinished(tmp_path, "s")
 
@@ -133,7 +139,7 @@ def test_a_job_that_changed_came_or_went_is_named():
 
 def remember(path: Path, name: str) -> None:
     jobs = {job.id: job for job in make_jobs(50)}
-    records = [JobRecord(key, PASSED, 2.0, programs=1) for key in jobs]
+    records = [JobRecord(key, Outcome.PASSED, 2.0, programs=1) for key in jobs]
     result = summary.summarize(make_plan(list(jobs.values()), name), records, [], "complete", 1)
     history.record(path, result, jobs, records, [])
 

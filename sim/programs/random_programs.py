@@ -24,10 +24,8 @@ from verif.items.job import Job
 from verif.items.program_item import ProgramItem
 from verif.items.result import ProgramResult
 from verif.stimulus.environment import SERIES
-from verif.stimulus.profiles import PROFILES
+from verif.stimulus.profiles import ALL, PROFILES
 from verif.stimulus.random_program import random_item
-
-ALL = "all"
 
 
 def main() -> int:

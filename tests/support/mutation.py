@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
+from sim.shared.patch import patch
+
 MODEL = Path(__file__).parents[2] / "model"
 
 
@@ -43,12 +45,9 @@ def source_of(module: str) -> Path:
 
 def changed_source(module: str, old: str, new: str) -> str:
     """Source of model.<module> with its only occurrence of `old` replaced by `new`."""
-    source = source_of(module).read_text()
-    found = source.count(old)
-    if found != 1:
-        raise AssertionError(f"{old!r} occurs {found} times in model.{module}, not once")
-    changed = source.replace(old, new)
-    if changed == source:
+    text = source_of(module).read_text()
+    changed = patch(text, old, new, f"model.{module}")
+    if changed == text:
         raise AssertionError(f"replacing {old!r} changes nothing")
     return changed
 

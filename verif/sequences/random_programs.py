@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from verif.items.program_item import ProgramItem
 from verif.sequences.base import ProgramSequence
+from verif.stimulus.profiles import ALL, PROFILES
 from verif.stimulus.random_program import random_item
 
 
@@ -14,14 +15,19 @@ class RandomSequence(ProgramSequence):
 
     These four are the job's parameters, and ``where``: what else the command that plays one of the
     programs again must say (``SIM=...``). A program depends on nothing but seed, profile and its
-    index, so the same command plays the same programs on every simulator.
+    index, so the same command plays the same programs on every simulator. The profile ``all`` takes
+    one program of each in turn.
     """
 
     def programs(self) -> Iterator[ProgramItem]:
         """Programs as they are needed: no time or memory goes into them beforehand."""
         params = self.job.params
-        seed, profile, first = params["seed"], params["profile"], params["first"]
-        for index in range(first, first + params["count"]):
+        seed, first = params["seed"], params["first"]
+        for number in range(first, first + params["count"]):
+            profile, index = params["profile"], number
+            if profile == ALL:
+                index, which = divmod(number, len(PROFILES))
+                profile = list(PROFILES)[which]
             item = random_item(seed, profile, index)
             item.rerun = (
                 f"make random {params['where']} SEED={seed} PROFILE={profile} ONLY={index} WAVES=1"

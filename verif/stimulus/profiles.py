@@ -57,6 +57,7 @@ class Profile:
     environment: Environment = field(default_factory=Environment)
 
 
+ALL = "all"  # every profile
 PROFILES: dict[str, Profile] = {
     profile.name: profile
     for profile in (

@@ -1,0 +1,1 @@
+"""Realistic faults of the RTL (tests/realistic_faults): which check finds each, and how soon."""

@@ -123,7 +123,11 @@ lint: setup-all ## only the static checks: ruff, mypy, Verilator and Icarus with
 operations: setup-python ## write what follows from model/chip/operation_table.py, and say what an operation still lacks
 	@$(PY) -m sim.operations
 
-.PHONY: mutate mutate-model
+.PHONY: faults mutate mutate-model
+faults: setup-all ## realistic faults of several lines: which check finds each, after how many programs, right instruction named or not: [NAME="ld-* st-*"] [N=random programs at most] [SEED=1] [RTL=folder]
+	@$(PY) -m sim.mutate.realistic $(call opt,NAME,--name) $(call opt,N,--count) $(call opt,SEED,--seed) \
+	  $(call opt,RTL,--rtl)
+
 mutate: setup-all ## seeded faults of the RTL against the tests, resuming where it stopped: [SAMPLE=n of each kind, 0 for all] [FRESH=1] [JOBS=n] [VERIFY=n]
 	@$(PY) -m sim.mutate.rtl $(call opt,SAMPLE,--sample) $(call flag,FRESH,--fresh) \
 	  $(call opt,JOBS,--jobs) $(call opt,VERIFY,--verify)

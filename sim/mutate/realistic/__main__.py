@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -11,23 +12,24 @@ from statistics import median
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
 
 from model.errors import check_int
-from sim.engine.design import Design, design_option
+from sim.engine.design import design_option, own_design
 from sim.engine.play import Simulation, play
 from sim.mutate.realistic.faults import Fault, load_faults, plant
 from sim.shared.cli import Parser, integer, run
 from sim.shared.errors import UsageError
-from sim.shared.files import write_json
-from sim.shared.paths import RESULTS, RTL, shown
+from sim.shared.junit import Case, Suite
+from sim.shared.outcome import Outcome
+from sim.shared.paths import RESULTS
 from sim.shared.progress import ProgramProgress
-from sim.shared.results import Verdict, write_junit
+from sim.shared.results import ResultFiles
 from sim.shared.table import format_table
 from verif.items.job import Job
 from verif.items.program_item import ProgramItem
 from verif.items.result import ProgramResult
 from verif.stimulus.directed import REGISTRY
+from verif.stimulus.profiles import ALL
 
 SIM = "verilator"
 _NAMED = re.compile(r"pc \d+ `(?:\.word \w+ ; )?(\w+)")
@@ -54,7 +56,7 @@ class Detection:
 
 def detect(design: Path, number: int, job: Job, programs: int) -> Detection:
     """Play programs until one fails."""
-    found = Detection()
+    detection = Detection()
     played = 0
 
     def look(result: ProgramResult) -> None:
@@ -62,9 +64,9 @@ def detect(design: Path, number: int, job: Job, programs: int) -> Detection:
         played += 1
         if not result.passed:
             named = _NAMED.match(result.first_divergence)
-            found.programs = played
-            found.check = result.mismatches[0].kind if result.mismatches else "nothing"
-            found.named = named[1] if named else ""
+            detection.programs = played
+            detection.check = result.mismatches[0].kind if result.mismatches else "nothing"
+            detection.named = named[1] if named else ""
             raise FoundError
 
     simulation = Simulation(
@@ -73,10 +75,10 @@ def detect(design: Path, number: int, job: Job, programs: int) -> Detection:
     try:
         batch = play(Console(quiet=True), [simulation], quiet=True, on_result=look)
     except FoundError:
-        return found
+        return detection
     if batch.errors:
-        found.programs, found.check = played + 1, "crash"
-    return found
+        detection.programs, detection.check = played + 1, "crash"
+    return detection
 
 
 def directed_items() -> list[ProgramItem]:
@@ -141,89 +143,84 @@ def main() -> int:
     parser.add_argument("--name", default="*", help="names; * and ? are wildcards")
     parser.add_argument("--count", type=integer, default=2000, help="random programs at most")
     parser.add_argument("--seed", type=integer, default=1)
-    parser.add_argument("--rtl", type=design_option, default=None, help="folder of the design")
+    parser.add_argument(
+        "--rtl", type=design_option, default=own_design(), help="folder of the design"
+    )
     parser.add_argument("--results", type=Path, default=RESULTS, help="folder of the result files")
     args = parser.parse_args()
     check_int("n", args.count, 1)
     chosen = select(args.name)
-    design = args.rtl or Design.load(RTL)
     console = Console(highlight=False)
+    head = {"design": args.rtl.to_json(), "seed": args.seed, "limit": args.count}
+    with (
+        ResultFiles(args.rtl.output("faults").name, args.results, **head) as files,
+        tempfile.TemporaryDirectory() as folder,
+    ):
+        planted = plant(args.rtl, load_faults(), Path(folder) / "rtl")
+        rows = play_faults(console, planted, chosen, args.seed, args.count)
+        return report(console, files, rows)
+
+
+def play_faults(
+    console: Console, planted: Path, chosen: Sequence[tuple[int, Fault]], seed: int, count: int
+) -> list[dict[str, Any]]:
+    """Rows of the detection table: directed programs, then random ones of all profiles in turn."""
     items = directed_items()
+    params = {"seed": seed, "profile": ALL, "first": 0, "count": count, "where": f"SIM={SIM}"}
+    drawn = Job("random", {**params, "coverage": False})
     rows = []
-    with tempfile.TemporaryDirectory() as folder:
-        planted = plant(design, load_faults(), Path(folder) / "rtl")
-        drawn = Job("random", random_parameters(args.seed, args.count))
-        with ProgramProgress(console, "faults", len(chosen)) as progress:
-            for number, fault in chosen:
-                directed = detect(planted, number, Job(items=items), len(items))
-                random = detect(planted, number, drawn, args.count)
-                rows.append(record(fault, directed, random))
-                found = directed.programs is not None or random.programs is not None
-                progress.finished(fault.name, found, 0)
-    console.print(escape(table(rows)), soft_wrap=True)
-    return report(console, args, design, rows)
+    with ProgramProgress(console, "faults", len(chosen)) as progress:
+        for number, fault in chosen:
+            directed = detect(planted, number, Job(items=items), len(items))
+            rows.append(record(fault, directed, detect(planted, number, drawn, count)))
+            progress.finished(fault.name, found(rows[-1]), 0)
+    return rows
 
 
-def random_parameters(seed: int, count: int) -> dict[str, Any]:
-    """Programs of all profiles in turn."""
-    return {
-        "seed": seed,
-        "profile": "all",
-        "first": 0,
-        "count": count,
-        "where": f"SIM={SIM}",
-        "coverage": False,
-    }
+def found(row: dict[str, Any]) -> bool:
+    """Some program failed."""
+    return bool(row["random"]["programs"] or row["directed"]["programs"])
 
 
-def report(console: Console, args: Any, design: Design, rows: list[dict[str, Any]]) -> int:
-    """Print the sums, write the files; 0 when each fault was found and rightly named."""
+def misnamed(row: dict[str, Any]) -> bool:
+    """Some failure was blamed on another instruction."""
+    return "no" in (row["random"]["right"], row["directed"]["right"])
+
+
+def report(console: Console, files: ResultFiles, rows: list[dict[str, Any]]) -> int:
+    """Print the table and the sums, write the files; 0 when each fault was found and named."""
+    console.print(table(rows), soft_wrap=True, markup=False)
     needed = [row["random"]["programs"] for row in rows if row["random"]["programs"]]
-    missed = [
-        row["name"]
-        for row in rows
-        if not (row["random"]["programs"] or row["directed"]["programs"])
-    ]
-    wrong = [
-        row["name"] for row in rows if "no" in (row["random"]["right"], row["directed"]["right"])
-    ]
     figures = {
         "faults": len(rows),
         "random": len(needed),
         "directed": sum(1 for row in rows if row["directed"]["programs"]),
         "median": median(needed) if needed else None,
         "worst": max(needed, default=None),
-        "limit": args.count,
+        "table": rows,
     }
-    console.print(
-        f"random programs find {len(needed)} of {len(rows)} within {args.count:,}: "
-        f"median {figures['median']}, worst {figures['worst']}; directed {figures['directed']}"
-    )
+    missed = [row["name"] for row in rows if not found(row)]
+    wrong = [
+        row["name"] for row in rows if "no" in (row["random"]["right"], row["directed"]["right"])
+    ]
     for what, names in (("not found", missed), ("another instruction named", wrong)):
         if names:
             console.print(f"{what}: {', '.join(names)}", soft_wrap=True)
-    passed = not missed and not wrong
-    data = {
-        "passed": passed,
-        "design": design.to_json(),
-        "seed": args.seed,
-        **figures,
-        "table": rows,
-    }
-    args.results.mkdir(parents=True, exist_ok=True)
-    write_json(args.results / "faults.json", data, indent=1)
     cases = [
-        Verdict(
-            row["name"], row["name"] not in (*missed, *wrong), f"{row['about']}: not found or named"
+        Case(
+            row["name"],
+            Outcome.of(row["name"] not in (*missed, *wrong)),
+            "not found" if row["name"] in missed else "another instruction was named",
         )
         for row in rows
     ]
-    write_junit(args.results / "faults.xml", [("faults", cases)])
-    word = "[bold green]PASS[/]" if passed else "[bold red]FAIL[/]"
-    console.print(
-        f"{word}  {len(rows)} realistic faults; {shown(args.results / 'faults')}.json and .xml"
+    text = (
+        f"{len(rows)} realistic faults; random programs find {len(needed)}, the median after "
+        f"{figures['median']}, the worst after {figures['worst']}; directed programs find "
+        f"{figures['directed']}"
     )
-    return 0 if passed else 1
+    passed = not missed and not wrong
+    return files.finish(console, passed, text, figures, [Suite("faults", cases)])
 
 
 if __name__ == "__main__":

@@ -66,8 +66,8 @@ all: decode
 decode: setup ## windowed decode on the RTL (default): SIM=icarus|verilator WINDOWS="none 8 4" STEPS=32 MODEL=structured|random SEED=1 START=0 PAGE=4 POOL=64 LAT=8 [WAVES=1] [RTL=folder of your own design]
 	@$(PY) -m sim.decode $(sim_opts) $(decode_opts)
 
-compare: setup-all ## the same in both simulators, which must agree on memory, counters and retire records: WINDOWS= STEPS= MODEL= SEED= START= PAGE= POOL= LAT=
-	@$(PY) -m sim.decode.compare $(decode_opts)
+compare: setup-all ## the same in both simulators, which must agree on memory, counters and retire records: WINDOWS= STEPS= MODEL= SEED= START= PAGE= POOL= LAT= RTL=
+	@$(PY) -m sim.decode.compare $(call opt,RTL,--rtl) $(decode_opts)
 
 waves: WAVES := 1
 waves: decode ## the same with waves, into build/waves (also WAVES=1 with decode and run): STEPS=2 keeps them small
@@ -103,9 +103,9 @@ powerup: ## directed and random programs from two random initial states in Veril
 	@sim/setup/setup.sh python verilator
 	@$(PY) -m sim.programs.powerup --sim verilator $(call opt,RTL,--rtl) $(call opt,N,--count) $(call opt,SEED,--seed)
 
-cov: setup-all ## functional and code coverage of directed, random and decode programs, every hole named: [SIM=verilator|icarus] [N=programs of each profile] [SEED=1] [JOBS=n] [ALSO=folder of other runs]
+cov: setup-all ## functional and code coverage of directed, random and decode programs, every hole named: [SIM=verilator|icarus] [N=programs of each profile] [SEED=1] [JOBS=n] [ALSO=folder of other runs] [RTL=folder]
 	@$(PY) -m sim.coverage $(if $(filter file,$(origin SIM)),,--sim $(SIM)) $(call opt,N,--programs) \
-	  $(call opt,SEED,--seed) $(call opt,JOBS,--jobs) $(call opt,ALSO,--also)
+	  $(call opt,SEED,--seed) $(call opt,JOBS,--jobs) $(call opt,ALSO,--also) $(call opt,RTL,--rtl)
 
 testplan: setup-python ## features of the ISA, their tests with the last outcome, their coverage: [ALL=1] fails when a test did not run
 	@$(PY) -m sim.plan $(call flag,ALL,--all-ran)

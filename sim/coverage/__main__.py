@@ -26,14 +26,14 @@ from sim.coverage.exclusions import (
 from sim.coverage.html import write_html
 from sim.coverage.report import Report, print_report
 from sim.coverage.workloads import workloads
-from sim.engine.design import own_design
+from sim.engine.design import Design, add_design_option, design_files, print_design
 from sim.engine.play import Batch
 from sim.shared.cli import Parser, integer, run
 from sim.shared.errors import UsageError
 from sim.shared.failures import program_cases, simulation_case
 from sim.shared.junit import Case, Suite
 from sim.shared.outcome import Outcome
-from sim.shared.paths import BUILD, RESULTS, SIMULATORS, shown
+from sim.shared.paths import BUILD, SIMULATORS, shown
 from sim.shared.results import ResultFiles
 from verif.items.job import COVERAGE_FILE
 from verif.plan import Plan, PlanError, load_plan
@@ -52,9 +52,10 @@ def main() -> int:
     parser.add_argument("--seed", type=integer, default=1, help="of the random programs")
     parser.add_argument("--jobs", type=integer, help="simulations at the same time")
     parser.add_argument("--also", type=Path, action="append", default=[], help="of other runs")
-    parser.add_argument("--exclusions", type=Path, default=EXCLUSIONS_FILE, help="other ones")
-    parser.add_argument("--folder", type=Path, default=FOLDER, help="for the page and the data")
-    parser.add_argument("--results", type=Path, default=RESULTS, help="for coverage.json")
+    parser.add_argument("--exclusions", type=Path, help="other ones")
+    parser.add_argument("--folder", type=Path, help="for the page and the data")
+    parser.add_argument("--results", type=Path, help="for coverage.json")
+    add_design_option(parser)
     args = parser.parse_args()
     if args.programs is not None:
         check_int("n", args.programs, 0)
@@ -63,30 +64,33 @@ def main() -> int:
     for folder in args.also:
         if not any(data_files([folder])):
             raise UsageError(f"ALSO={folder}: no folder with coverage data, as {shown(FOLDER)} is")
-    with ResultFiles("coverage", args.results) as files:
+    with design_files("coverage", args.design, args.results) as files:
         return cover(args, files)
 
 
 def cover(args: argparse.Namespace, files: ResultFiles) -> int:
     """Do it all; return the exit code."""
+    design: Design = args.design
+    target = args.folder or design.output(FOLDER.name)
     begin = time.monotonic()
     sims = [args.sim] if args.sim else ["icarus", "verilator"]
     console = Console(highlight=False)
+    print_design(console, design)
     try:
         # Mistakes in these files are told before the simulations, not after.
-        plan, exclusions = load_plan(), load_exclusions(args.exclusions)
-        loads = {
-            sim: workloads(
-                sim, PROGRAMS[sim] if args.programs is None else args.programs, args.seed
-            )
-            for sim in sims
-        }
-        played = collect(console, loads, args.folder / RUNS, args.results, jobs=args.jobs or 0)
-        report = measure(played, plan, exclusions, args.folder, args.also, begin)
+        plan = load_plan()
+        # What is left out is said of lines of the own design.
+        left_out = args.exclusions or (EXCLUSIONS_FILE if design.is_own else None)
+        exclusions = load_exclusions(left_out) if left_out else []
+        counts = PROGRAMS if args.programs is None else dict.fromkeys(sims, args.programs)
+        loads = {sim: workloads(sim, counts[sim], args.seed, design=design) for sim in sims}
+        jobs = args.jobs or 0
+        played = collect(console, loads, target / RUNS, files.folder, jobs=jobs, design=design)
+        report = measure(played, plan, exclusions, target, args.also, begin, design)
     except EXPECTED as error:
         raise UsageError(str(error)) from error
     print_report(console, report)
-    page = args.folder / "index.html"
+    page = target / "index.html"
     write_html(page, report)
     cases = [Case(f"problem {n}", Outcome.FAILED, p) for n, p in enumerate(report.problems, 1)]
     return files.finish(
@@ -108,6 +112,7 @@ def measure(
     folder: Path,
     also: list[Path],
     begin: float,
+    design: Design,
 ) -> Report:
     """Merge what the simulations left."""
     by_simulator = {}
@@ -126,7 +131,7 @@ def measure(
     _, data = data_files([run.folder for one, run in played.each() if one.sim == CODE_SIMULATOR])
     measured = None
     if data or more_code:
-        sources = code.read_sources(own_design())
+        sources = code.read_sources(design)
         measured = code.measure(read_all(data + more_code), sources, exclusions)
     return Report(
         played,

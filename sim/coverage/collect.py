@@ -10,6 +10,7 @@ from pathlib import Path
 from rich.console import Console
 
 from sim.coverage.workloads import Workload
+from sim.engine.design import Design, own_design
 from sim.engine.play import Batch, Simulation, play
 from sim.shared.test_log import record_programs
 from verif.items.job import COVERAGE_FILE
@@ -18,7 +19,9 @@ CODE_FILE = "coverage.dat"
 CODE_SIMULATOR = "verilator"
 
 
-def simulation(sim: str, workload: Workload, folder: Path, seed: int = 1) -> Simulation:
+def simulation(
+    sim: str, workload: Workload, folder: Path, seed: int = 1, design: Design | None = None
+) -> Simulation:
     """Return a workload as a simulation that leaves its coverage in a folder below ``folder``."""
     own = (folder / f"{sim}-{workload.name}").resolve()
     measured = sim == CODE_SIMULATOR
@@ -27,7 +30,7 @@ def simulation(sim: str, workload: Workload, folder: Path, seed: int = 1) -> Sim
         sim,
         workload.programs,
         title=workload.name,
-        build={"coverage": measured},
+        build={"coverage": measured, "rtl": design or own_design()},
         folder=own,
         plusargs=(f"+verilator+coverage+file+{own / CODE_FILE}",) if measured else (),
         seed=seed,
@@ -42,6 +45,7 @@ def collect(
     *,
     jobs: int = 0,
     seed: int = 1,
+    design: Design | None = None,
 ) -> Batch:
     """Play the workloads of every simulator.
 
@@ -52,9 +56,12 @@ def collect(
         recorded: where it is noted which tests ran.
         jobs: simulations at the same time; 0: one a processor.
         seed: of the simulator.
+        design: None: the own one.
     """
     shutil.rmtree(folder, ignore_errors=True)
-    work = [simulation(sim, load, folder, seed) for sim, loads in plan.items() for load in loads]
+    work = [
+        simulation(sim, load, folder, seed, design) for sim, loads in plan.items() for load in loads
+    ]
     # The longest first, so that none is left alone at the end.
     work.sort(key=lambda one: (one.sim == CODE_SIMULATOR, -one.expected))
     batch = play(console, work, workers=jobs or os.cpu_count() or 1)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from model.decode.workload import DecodeParams, run_decode
 from sim.decode.job import decode_job
+from sim.engine.design import Design, make_settings, own_design
 from verif.items.job import Job
 from verif.stimulus.directed import REGISTRY
 from verif.stimulus.profiles import PROFILES
@@ -31,7 +32,13 @@ class Workload:
 
 
 def workloads(
-    sim: str, programs: int, seed: int, *, slow: bool = True, decode: bool = True
+    sim: str,
+    programs: int,
+    seed: int,
+    *,
+    slow: bool = True,
+    decode: bool = True,
+    design: Design | None = None,
 ) -> list[Workload]:
     """Every directed program, ``programs`` random ones of each profile, and decoding.
 
@@ -40,6 +47,7 @@ def workloads(
         programs: of each profile; 0 for none.
         seed: of the random programs.
         slow: with the directed programs that are marked as slow.
+        design: for these commands; None: the own one.
         decode: with the steps of a structured model under three windows.
     """
     items = [
@@ -48,7 +56,7 @@ def workloads(
     made = [Workload("directed", Job("items", {}, items), len(items))]
     for profile in PROFILES if programs else ():
         params = {"seed": seed, "profile": profile, "count": programs, "first": 0}
-        params["where"] = f"SIM={sim}"
+        params["where"] = make_settings(sim, design or own_design())
         made.append(Workload(f"random-{profile}", Job("random", params), programs))
     if decode:
         made.append(decode_workload(WINDOWS))

@@ -20,6 +20,7 @@ from sim.decode.report import (
     print_window_verdicts,
     print_windows,
 )
+from sim.engine.design import design_files
 from sim.engine.play import Simulation, play, simulator_version
 from sim.shared.cli import Parser, add_simulator_options, run
 from sim.shared.failures import print_failures, program_cases, simulation_case
@@ -36,7 +37,8 @@ def main() -> int:
     args = parser.parse_args()
     options = decode_options(args)
     head = {"simulator": args.sim, "simulator_version": simulator_version(args.sim)}
-    with ResultFiles(f"decode-{args.sim}", args.results, **head) as files:
+    name = f"decode-{args.sim}"
+    with design_files(name, args.design, args.results, **head) as files:
         return decode(args, options, files)
 
 
@@ -45,12 +47,13 @@ def decode(args: argparse.Namespace, options: DecodeOptions, files: ResultFiles)
     console = Console(highlight=False)
     started = time.perf_counter()
     runs = compile_runs(options)
-    print_heading(console, f"{args.sim} {files.head['simulator_version']}", options.first)
+    simulator = f"{args.sim} {files.head['simulator_version']}"
+    print_heading(console, simulator, options.first, args.design)
     checks = software_checks(options.first, list(options.runs))
     checked = print_checks(console, checks)
     # Coverage is what `make cov` asks about; here it would only cost time.
     job = decode_job(runs, {"coverage": False})
-    simulation = Simulation(job, args.sim, build={"rtl": args.rtl})
+    simulation = Simulation(job, args.sim, build={"rtl": args.design})
     played = play(console, [simulation], waves=args.waves, waves_of_failure=True)
     outcomes = by_window(runs, played.results)
     print_windows(console, outcomes)

@@ -14,6 +14,7 @@ from sim.decode.job import by_window, compile_runs, decode_job
 from sim.decode.options import DecodeOptions, add_decode_options, decode_options
 from sim.decode.report import print_heading, print_window_verdicts
 from sim.engine.agree import compare_results, difference_cases, print_differences
+from sim.engine.design import Design, design_files
 from sim.engine.play import Simulation, play, simulator_version
 from sim.shared.cli import Parser, run
 from sim.shared.failures import print_failures, program_cases, simulation_case
@@ -28,20 +29,23 @@ def main() -> int:
     add_decode_options(parser)
     args = parser.parse_args()
     options = decode_options(args)
-    with ResultFiles("compare", args.results) as files:
-        return compare(options, files)
+    with design_files("compare", args.design, args.results) as files:
+        return compare(options, args.design, files)
 
 
-def compare(options: DecodeOptions, files: ResultFiles) -> int:
+def compare(options: DecodeOptions, design: Design, files: ResultFiles) -> int:
     """Do it all; return the exit code."""
     console = Console(highlight=False)
     started = time.perf_counter()
     versions = {sim: simulator_version(sim) for sim in SIMULATORS}
     runs = compile_runs(options)
-    print_heading(console, " and ".join(f"{s} {v}" for s, v in versions.items()), options.first)
+    simulators = " and ".join(f"{s} {v}" for s, v in versions.items())
+    print_heading(console, simulators, options.first, design)
     job = decode_job(runs, {"keep_retires": True})
+    built = {"rtl": design}
     played = {
-        sim: play(console, [Simulation(job, sim)], waves_of_failure=True) for sim in SIMULATORS
+        sim: play(console, [Simulation(job, sim, build=built)], waves_of_failure=True)
+        for sim in SIMULATORS
     }
     for sim, outcome in played.items():
         console.print(f"{sim} against the model")

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from model.decode.float_decode import MAX_CONTEXT
 from model.decode.workload import DEFAULT_WINDOWS, DecodeParams
+from sim.engine.design import add_design_option
 from sim.shared.cli import integer
 from sim.shared.errors import UsageError
-from sim.shared.paths import RESULTS
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,8 @@ class DecodeOptions:
 
 
 def add_decode_options(parser: argparse.ArgumentParser) -> None:
-    """Add the workload's parameters; their values are checked by ``decode_options``."""
+    """Add design and parameters of the workload; ``decode_options`` checks the latter."""
+    add_design_option(parser)
     default = DecodeParams()
     parser.add_argument("--windows", default=" ".join(map(window_name, DEFAULT_WINDOWS)))
     parser.add_argument("--steps", type=integer, default=default.steps)
@@ -40,7 +41,7 @@ def add_decode_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--page", type=integer, default=default.page)
     parser.add_argument("--pool", type=integer, default=default.pool)
     parser.add_argument("--latency", type=integer, default=default.latency)
-    parser.add_argument("--results", type=Path, default=RESULTS, help="folder of the result files")
+    parser.add_argument("--results", type=Path, help="folder of the result files")
 
 
 def decode_options(args: argparse.Namespace) -> DecodeOptions:

@@ -10,13 +10,14 @@ from model.checks.subject import Check
 from model.decode.workload import DecodeParams
 from sim.decode.job import WindowOutcome
 from sim.decode.options import window_name
+from sim.engine.design import Design, print_design
 from sim.shared.results import verdict
 from sim.shared.table import format_table
 
 Outcomes = Mapping[int | None, WindowOutcome]
 
 
-def print_heading(console: Console, simulator: str, params: DecodeParams) -> None:
+def print_heading(console: Console, simulator: str, params: DecodeParams, design: Design) -> None:
     """Say what runs, with everything needed to run it again."""
     console.print(
         f"GA-2 windowed decode on {simulator}: {params.model} model, seed {params.seed}, start "
@@ -24,6 +25,7 @@ def print_heading(console: Console, simulator: str, params: DecodeParams) -> Non
         f"{params.pool}, latency {params.latency}",
         soft_wrap=True,
     )
+    print_design(console, design)
 
 
 def print_checks(console: Console, checks: Sequence[Check]) -> bool:

@@ -20,7 +20,7 @@ from typing import Any
 from urllib.parse import quote
 
 from sim.engine.build_cache import cached, read_manifest
-from sim.engine.design import Design, Sources, read_list
+from sim.engine.design import Design, Sources, design_of, read_list
 from sim.shared.errors import ToolError
 from sim.shared.files import digest
 from sim.shared.paths import BUILD, HDL, ROOT, RTL, SIMULATORS
@@ -162,7 +162,7 @@ def build(
     """
     if sim not in SIMULATORS:
         raise BuildError(f"simulator {sim!r} is none of: {', '.join(SIMULATORS)}")
-    design = rtl if isinstance(rtl, Design) else Design.load(rtl)
+    design = design_of(rtl)
     around = read_list(HDL / "tb.f") if bench is None else Sources(tuple(bench))
     extra, suffix = compile_options(sim, waves, coverage, [*design.sources.defines, *defines])
     inputs = Inputs(
@@ -173,7 +173,21 @@ def build(
         {**design.contents, **around.contents(), **FLOW.contents()},
     )
     made = Build(sim, BUILD / f"{sim}-{inputs.fingerprint(sim)}", suffix)
-    request = {
+    request = make_request(design, coverage, defines, options, bench, top)
+    cached(made.folder, PRODUCTS[sim], partial(compile_into, sim=sim, inputs=inputs), request)
+    return made
+
+
+def make_request(
+    design: Design,
+    coverage: bool = False,
+    defines: Sequence[str] = (),
+    options: Sequence[str] = (),
+    bench: Sequence[Path] | None = None,
+    top: str = TOP,
+) -> dict[str, Any]:
+    """Write down what a build is asked for, see ``build``."""
+    return {
         "design": design.to_json(),
         "files": None if design.listed else [str(path) for path in design.sources.files],
         "coverage": coverage,
@@ -182,8 +196,6 @@ def build(
         "bench": None if bench is None else [str(path) for path in bench],
         "top": top,
     }
-    cached(made.folder, PRODUCTS[sim], partial(compile_into, sim=sim, inputs=inputs), request)
-    return made
 
 
 @dataclass(frozen=True)

@@ -11,15 +11,20 @@ import os
 import re
 import shlex
 import subprocess
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
+from rich.markup import escape
+
 from sim.shared.errors import ToolError
 from sim.shared.files import digest
-from sim.shared.paths import BUILD, RTL, shown
+from sim.shared.paths import BUILD, RESULTS, ROOT, RTL, shown
+from sim.shared.results import ResultFiles
 
 LIST = "ga2.f"
 
@@ -155,12 +160,55 @@ class Design:
         return BUILD / "designs" / f"{self.path.name}-{key}" / name
 
 
+def add_design_option(parser: argparse.ArgumentParser) -> None:
+    """Add ``--rtl``, which gives ``design``: what every front end that looks at a design takes."""
+    parser.add_argument(
+        "--rtl",
+        dest="design",
+        metavar="FOLDER",
+        type=design_option,
+        default=str(RTL),
+        help="folder of the design, with its ga2.f",
+    )
+
+
+def make_settings(sim: str, design: Design) -> str:
+    """What a command of make must say to play on the same: ``SIM=``, ``RTL=`` and ``VENV=``."""
+    words = [f"SIM={sim}"]
+    if not design.is_own:
+        words.append(f"RTL={shlex.quote(shown(design.path))}")
+    if Path(sys.prefix) != ROOT / ".venv":
+        words.append(f"VENV={shlex.quote(shown(Path(sys.prefix)))}")
+    return " ".join(words)
+
+
+def python_command() -> str:
+    """This interpreter, as a command is given it in the project's folder."""
+    return shlex.quote(shown(Path(sys.executable)))
+
+
+def print_design(console: Console, design: Design) -> None:
+    """Say which design a run is about when it is not this project's."""
+    if not design.is_own:
+        console.print(f"design: {escape(str(design))}", soft_wrap=True)
+
+
 def design_option(text: str) -> Design:
     """Read the value of ``--rtl`` for argparse."""
     try:
         return Design.load(Path(text))
     except DesignError as error:
         raise argparse.ArgumentTypeError(f"RTL={error}") from None
+
+
+def design_files(name: str, design: Design, folder: Path | None, **head: Any) -> ResultFiles:
+    """Return the result files of a run on a design: in ``folder``, or among the design's own."""
+    return ResultFiles(name, folder or design.output(RESULTS.name), design=design.to_json(), **head)
+
+
+def design_of(rtl: Path | Design) -> Design:
+    """The design itself, or that of a folder. Raises DesignError when there is none."""
+    return rtl if isinstance(rtl, Design) else Design.load(rtl)
 
 
 @lru_cache

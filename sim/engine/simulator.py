@@ -15,7 +15,9 @@ import find_libpython
 from cocotb_tools import config as cocotb_config
 
 from sim.engine.builds import MAKEFILE, Build, build, tail, tool_environment
+from sim.engine.design import Design
 from sim.engine.job_folder import job_path, scratch_folder
+from sim.engine.job_record import JobRecord
 from sim.engine.save_file import write_save_file
 from sim.shared import junit
 from sim.shared.files import read_text
@@ -103,7 +105,7 @@ def simulate(
     seed: int = 1,
     timeout: float = 3600.0,
     on_result: OnResult | None = None,
-    rtl: Path = RTL,
+    rtl: Path | Design = RTL,
     built: Build | None = None,
     folder: Path | None = None,
     plusargs: tuple[str, ...] = (),
@@ -119,7 +121,7 @@ def simulate(
         seed: of Python's ``random`` in the simulator; sequences take theirs from the job.
         timeout: seconds of wall-clock time.
         on_result: called with each program's result as soon as it is known.
-        rtl: folder of the design.
+        rtl: the design, or its folder.
         built: a build to use instead of the one that ``build(sim, waves=..., rtl=...)`` gives.
         folder: the job's folder; None makes a new one below build/jobs.
         plusargs: more plusargs for the simulator.
@@ -133,6 +135,7 @@ def simulate(
     made = built or build(sim, waves=bool(waves), rtl=rtl)
     folder = (folder or job_path(sim)).resolve()
     job.save(folder)
+    JobRecord.of(made, seed, plusargs).save(folder)
     run = JobResult(folder=folder, log=folder / "run.log")
     for old in (RESULTS_FILE, "results.xml", run.log.name):
         (folder / old).unlink(missing_ok=True)

@@ -18,7 +18,7 @@ from typing import Any
 
 from sim.engine.build_cache import cached
 from sim.engine.builds import place, write_snapshot
-from sim.engine.design import Design, DesignError
+from sim.engine.design import Design, DesignError, design_of
 from sim.engine.yosys import YosysError, package_folder, run_yosys
 from sim.shared.files import digest
 from sim.shared.paths import BUILD, RTL
@@ -108,7 +108,7 @@ def synthesize(target: str, rtl: Path | Design = RTL) -> Netlist:
         YosysError: Yosys cannot.
         DesignError: there is no such design, or it has no scratchpad of that name.
     """
-    design = rtl if isinstance(rtl, Design) else Design.load(rtl)
+    design = design_of(rtl)
     name = digest(*_SYNTHESIS[target], version("pyosys"), design.hash)
     folder = FOLDER / f"{target}-{name}"
     products = ["netlist.v", "cells.json", *([CELLS] if target == "ice40" else [])]

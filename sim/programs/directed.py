@@ -10,13 +10,13 @@ from pathlib import Path
 from rich.console import Console
 
 from model.errors import check_int
+from sim.engine.design import add_design_option, print_design
 from sim.engine.play import Simulation, play
 from sim.programs.report import finish, print_groups, program_files
 from sim.programs.shrink import shrink_failures
 from sim.shared.cli import Parser, add_simulator_options, integer, run
 from sim.shared.errors import UsageError
 from sim.shared.failures import print_failures
-from sim.shared.paths import RESULTS
 from sim.shared.results import ResultFiles
 from sim.shared.table import format_table
 from verif.items.job import Job
@@ -29,11 +29,12 @@ def main() -> int:
     """Play the programs; 0 when all passed and something was compared."""
     parser = Parser(prog="directed", description=__doc__)
     add_simulator_options(parser)
+    add_design_option(parser)
     parser.add_argument("--name", default="*", help="names or families; * and ? are wildcards")
     parser.add_argument("--quick", action="store_true", help="without those of many cycles")
     parser.add_argument("--list", action="store_true", help="only list them")
     parser.add_argument("--shrink", type=integer, default=0, help="seconds to reduce failures")
-    parser.add_argument("--results", type=Path, default=RESULTS, help="folder of the result files")
+    parser.add_argument("--results", type=Path, help="folder of the result files")
     args = parser.parse_args()
     check_int("shrink", args.shrink, 0)
     chosen = select(args.name, args.quick)
@@ -44,7 +45,7 @@ def main() -> int:
         return 0
 
     tests = [entry.name for entry in chosen]
-    with program_files("directed", args.sim, args.results, tests=tests) as files:
+    with program_files("directed", args.sim, args.design, args.results, tests=tests) as files:
         return play_directed(console, args, chosen, files)
 
 
@@ -58,7 +59,8 @@ def play_directed(
         f"{len(chosen)} tests, {len(items):,} programs",
         soft_wrap=True,
     )
-    simulation = Simulation(Job("items", {}, items), args.sim, build={"rtl": args.rtl})
+    print_design(console, args.design)
+    simulation = Simulation(Job("items", {}, items), args.sim, build={"rtl": args.design})
     batch = play(console, [simulation], waves=args.waves)
     families = {entry.name: entry.family for entry in chosen}
     groups: dict[str, list[ProgramResult]] = {family: [] for family in families.values()}
@@ -74,9 +76,9 @@ def play_directed(
         return mates[: names.index(result.name) + 1]
 
     reduced = shrink_failures(
-        console, args.sim, batch, series_of, rtl=args.rtl, seconds=args.shrink
+        console, args.sim, batch, series_of, rtl=args.design, seconds=args.shrink
     )
-    return finish(console, files, batch, groups, reduced, rtl=args.rtl)
+    return finish(console, files, batch, groups, reduced)
 
 
 def select(names: str, quick: bool) -> list[Directed]:

@@ -18,13 +18,13 @@ from rich.console import Console
 from model.chip.isa import encode, st
 from model.errors import check_int
 from sim.engine.agree import compare_results, difference_cases, print_differences
+from sim.engine.design import add_design_option, design_files, print_design
 from sim.engine.play import Batch, Simulation, play
 from sim.shared.cli import Parser, add_simulator_options, integer, run
 from sim.shared.errors import UsageError
 from sim.shared.failures import print_failures, program_cases, simulation_case
 from sim.shared.junit import Case, Suite
 from sim.shared.outcome import Outcome
-from sim.shared.paths import RESULTS
 from sim.shared.results import ResultFiles, print_verdict
 from verif.items.job import Job
 from verif.items.program_item import ProgramItem
@@ -102,22 +102,24 @@ def main() -> int:
     """Play and compare; 0 when all passed and agreed."""
     parser = Parser(prog="powerup", description=__doc__)
     add_simulator_options(parser)
+    add_design_option(parser)
     parser.add_argument("--count", type=integer, default=100, help="programs of each profile")
     parser.add_argument("--seed", type=integer, default=1)
-    parser.add_argument("--results", type=Path, default=RESULTS, help="folder of the result files")
+    parser.add_argument("--results", type=Path, help="folder of the result files")
     args = parser.parse_args()
     if args.sim != SIM:
         raise UsageError(f"SIM={args.sim}: initial states are random in {SIM} only")
     check_int("n", args.count, 0)
-    with ResultFiles("powerup", args.results, simulator=SIM) as files:
+    with design_files("powerup", args.design, args.results, simulator=SIM) as files:
         return powerup(args, files)
 
 
 def powerup(args: argparse.Namespace, files: ResultFiles) -> int:
     """Do it all; return the exit code."""
     console = Console(highlight=False)
+    print_design(console, args.design)
     items = programs(args.count, args.seed)
-    outcome = compare_states(console, items, {"rtl": args.rtl})
+    outcome = compare_states(console, items, {"rtl": args.design})
     print_failures(console, outcome.batch.results)
     print_differences(console, outcome.differences)
     same = bool(outcome.states) and not outcome.states_differ

@@ -12,6 +12,7 @@ from model.chip.isa import EXT_WORDS, SPAD_WORDS
 from model.chip.machine import DEFAULT_DEPTH, Machine
 from model.chip.timing import DEFAULT_LATENCY
 from model.errors import check_int
+from sim.engine.design import add_design_option
 from sim.programs.program_file import read_image, read_program
 from sim.shared.cli import add_simulator_options, integer
 from sim.shared.errors import UsageError
@@ -21,6 +22,7 @@ from verif.items.program_item import MAX_LATENCY, ProgramItem
 def add_program_options(parser: argparse.ArgumentParser) -> None:
     """Add what a front end understands that plays one program."""
     add_simulator_options(parser)
+    add_design_option(parser)
     parser.add_argument("--program", default="", metavar="FILE", help=".asm or .hex")
     parser.add_argument("--ext", default="", metavar="FILE", help="initial external memory, .hex")
     parser.add_argument("--spad", default="", metavar="FILE", help="initial scratchpad, .hex")

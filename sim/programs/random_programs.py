@@ -12,13 +12,13 @@ from pathlib import Path
 from rich.console import Console
 
 from model.errors import check_int
+from sim.engine.design import add_design_option, make_settings, print_design
 from sim.engine.play import Simulation, play
 from sim.programs.report import finish, print_groups, program_files
 from sim.programs.shrink import DEFAULT_SECONDS, shrink_failures
 from sim.shared.cli import Parser, add_simulator_options, integer, run
 from sim.shared.errors import UsageError
 from sim.shared.failures import print_failures
-from sim.shared.paths import RESULTS, RTL
 from sim.shared.results import ResultFiles
 from verif.items.job import Job
 from verif.items.program_item import ProgramItem
@@ -32,6 +32,7 @@ def main() -> int:
     """Play the programs; 0 when all passed and something was compared."""
     parser = Parser(prog="random", description=__doc__)
     add_simulator_options(parser)
+    add_design_option(parser)
     parser.add_argument("--count", type=integer, help="programs of each profile (1000)")
     parser.add_argument("--seed", type=integer, default=1)
     parser.add_argument("--profile", default="typical", help=f"{', '.join(PROFILES)}, or {ALL}")
@@ -39,14 +40,14 @@ def main() -> int:
     parser.add_argument("--only", type=integer, help="play this index, and what it needs before")
     parser.add_argument("--jobs", type=integer, default=1, help="simulators at the same time")
     parser.add_argument("--shrink", type=integer, default=DEFAULT_SECONDS, help="seconds; 0: no")
-    parser.add_argument("--results", type=Path, default=RESULTS, help="folder of the result files")
+    parser.add_argument("--results", type=Path, help="folder of the result files")
     args = parser.parse_args()
     profiles = parse_profiles(args.profile)
     first, count = parse_range(args, profiles)
     check_int("jobs", args.jobs, 1)
     check_int("shrink", args.shrink, 0)
     head = {"seed": args.seed, "first": first, "count": count}
-    with program_files("random", args.sim, args.results, **head) as files:
+    with program_files("random", args.sim, args.design, args.results, **head) as files:
         return play_random(args, profiles, first, count, files)
 
 
@@ -60,14 +61,15 @@ def play_random(
         f"{', '.join(profiles)}; seed {args.seed}, {count:,} programs each from index {first}",
         soft_wrap=True,
     )
-    where = f"SIM={args.sim}" + ("" if args.rtl == RTL else f" RTL={args.rtl}")
+    print_design(console, args.design)
+    where = make_settings(args.sim, args.design)
     common = {"seed": args.seed, "where": where}
     simulations = [
         Simulation(
             Job("random", {**common, "profile": profile, "first": start, "count": size}),
             args.sim,
             size,
-            build={"rtl": args.rtl},
+            build={"rtl": args.design},
         )
         for profile in profiles
         for start, size in split(first, count, args.jobs)
@@ -80,9 +82,9 @@ def play_random(
     print_groups(console, "profile", groups)
     print_failures(console, batch.results)
     reduced = shrink_failures(
-        console, args.sim, batch, series_of, rtl=args.rtl, seconds=args.shrink
+        console, args.sim, batch, series_of, rtl=args.design, seconds=args.shrink
     )
-    return finish(console, files, batch, groups, reduced, rtl=args.rtl)
+    return finish(console, files, batch, groups, reduced)
 
 
 def parse_profiles(text: str) -> list[str]:

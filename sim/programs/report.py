@@ -8,11 +8,12 @@ from typing import Any
 
 from rich.console import Console
 
+from sim.engine.design import Design, design_files
 from sim.engine.play import Batch, simulator_version
 from sim.programs.shrink import Shrunk
 from sim.shared.failures import program_cases, simulation_case
 from sim.shared.junit import Suite
-from sim.shared.paths import RTL, shown
+from sim.shared.paths import shown
 from sim.shared.results import ResultFiles
 from sim.shared.table import format_table
 from sim.shared.test_log import RAN_FILE, record_programs
@@ -37,18 +38,15 @@ def finish(
     batch: Batch,
     groups: Groups,
     reduced: Mapping[str, Shrunk],
-    *,
-    rtl: Path = RTL,
 ) -> int:
     """Write the result files, record the tests that ran, print the verdict.
 
     Returns:
         The exit code: 0 if every program passed and something was compared.
     """
-    if rtl == RTL:  # what another design does says nothing about this one
-        sim, folder = files.head["simulator"], files.folder
-        log = folder / RAN_FILE
-        files.attempt(log, lambda _: record_programs(sim, batch.results, folder))
+    sim, folder = files.head["simulator"], files.folder
+    log = folder / RAN_FILE
+    files.attempt(log, lambda _: record_programs(sim, batch.results, folder))
     comparisons = sum(result.comparisons for result in batch.results)
     suites = [
         Suite(f"{files.name}.{group}", program_cases(members)) for group, members in groups.items()
@@ -68,10 +66,12 @@ def finish(
     )
 
 
-def program_files(name: str, sim: str, folder: Path, **head: Any) -> ResultFiles:
+def program_files(
+    name: str, sim: str, design: Design, folder: Path | None, **head: Any
+) -> ResultFiles:
     """Return the result files of a run of many programs in one simulator."""
-    version = simulator_version(sim)
-    return ResultFiles(f"{name}-{sim}", folder, simulator=sim, simulator_version=version, **head)
+    head = {"simulator": sim, "simulator_version": simulator_version(sim), **head}
+    return design_files(f"{name}-{sim}", design, folder, **head)
 
 
 def _figures(results: list[ProgramResult]) -> dict[str, int]:

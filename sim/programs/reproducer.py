@@ -5,12 +5,16 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 
 import numpy as np
 
 from model.chip.assembler import disassemble
 from model.chip.machine import DEFAULT_DEPTH
 from model.chip.timing import DEFAULT_LATENCY
+from sim.engine.builds import make_request
+from sim.engine.design import Design, design_of, make_settings, python_command
+from sim.engine.job_record import JobRecord
 from sim.programs.program_file import write_image
 from sim.programs.program_options import late_cycles
 from sim.shared.paths import BUILD, RTL, shown
@@ -42,7 +46,8 @@ def save(
     series: list[ProgramItem],
     about: str,
     *,
-    rtl: Path = RTL,
+    rtl: Path | Design = RTL,
+    plusargs: tuple[str, ...] = (),
     folder: Path = FAILURES,
 ) -> Reproducer:
     """Write a failing program, or a series whose last one fails.
@@ -51,7 +56,8 @@ def save(
         sim: simulator it failed in.
         series: programs in order.
         about: what went wrong, some lines; becomes a comment.
-        rtl: folder of the design it failed on.
+        rtl: the design it failed on, or its folder.
+        plusargs: for the simulator.
         folder: where to.
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -59,18 +65,18 @@ def save(
     name = f"{stem(item.name)}-{sim}"
     # 'make run' knows no idle cycles between a reset and the run behind it.
     idle = item.abort_at is not None and item.idle_after > 0
-    if len(series) == 1 and not late_cycles(item) and not idle:
+    design = design_of(rtl)
+    if len(series) == 1 and not late_cycles(item) and not idle and not plusargs:
         path = folder / f"{name}.asm"
-        command = f"make run {_write(path, item)} SIM={sim}"
-        command += "" if rtl == RTL else f" RTL={shown(rtl)}"
+        command = f"make run {_write(path, item)} {make_settings(sim, design)}"
     else:
         # The failure needs more than 'make run' gives: files for reading, the job for replaying.
         Job("items", {}, series).save(folder / name)
+        JobRecord(sim, make_request(design), plusargs=plusargs).save(folder / name)
         for number, one in enumerate(series):
             path = folder / name / f"{number}.asm"
             _write(path, one)
-        command = f".venv/bin/python -m sim.programs.rerun {shown(folder / name)} --sim {sim}"
-        command += "" if rtl == RTL else f" --rtl {shown(rtl)}"
+        command = f"{python_command()} -m sim.programs.rerun {quote(shown(folder / name))}"
     lines = [f"; {line}\n" for line in [*about.splitlines(), f"replay: {command}"]]
     path.write_text("".join(lines) + path.read_text())
     return Reproducer(path, command, len(item.program), len(series))

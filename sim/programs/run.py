@@ -9,6 +9,7 @@ from model.chip.assembler import disassemble
 from model.chip.isa import FaultCode
 from model.chip.machine import Machine, RunResult
 from model.chip.timing import OVERHEAD, unit_of
+from sim.engine.design import print_design
 from sim.engine.play import Simulation, play
 from sim.programs.program_file import write_image
 from sim.programs.program_options import add_program_options, program_item
@@ -28,11 +29,12 @@ def main() -> int:
     args = parser.parse_args()
     item = program_item(args)
     console = Console(highlight=False)
+    print_design(console, args.design)
     machine = Machine(args.depth)
     machine.spad[:] = 0 if item.spad is None else item.spad
     expected = machine.run(item.program, item.image, item.read_latency)
     job = Job("items", {"keep_retires": True, "keep_memory": bool(args.out)}, [item])
-    simulation = Simulation(job, args.sim, build={"rtl": args.rtl})
+    simulation = Simulation(job, args.sim, build={"rtl": args.design})
     played = play(console, [simulation], waves=args.waves, waves_of_failure=True, quiet=True)
     result = played.results[0] if played.results else ProgramResult(args.program)
     print_instructions(console, item.program, expected, result)

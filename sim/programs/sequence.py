@@ -7,6 +7,7 @@ from typing import Any
 import yaml
 from rich.console import Console
 
+from sim.engine.design import make_settings, print_design
 from sim.engine.play import Simulation, play
 from sim.programs.program_options import add_program_options, program_item
 from sim.shared.cli import Parser, run
@@ -25,11 +26,12 @@ def main() -> int:
     parser.add_argument("--params", default="", help="of the job, as in 'seed=1 count=20'")
     args = parser.parse_args()
     items = [program_item(args)] if args.program else []
-    params = {"where": f"SIM={args.sim}", **parameters(args.params)}
+    params = {"where": make_settings(args.sim, args.design), **parameters(args.params)}
     job = Job(args.sequence, params, items)
     programs = count(job)
     console = Console(highlight=False)
-    simulation = Simulation(job, args.sim, programs, build={"rtl": args.rtl})
+    print_design(console, args.design)
+    simulation = Simulation(job, args.sim, programs, build={"rtl": args.design})
     batch = play(console, [simulation], waves=args.waves)
     print_failures(console, batch.results)
     compared = sum(result.comparisons for result in batch.results)

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from sim.engine.builds import BuildError, build
+from sim.engine.design import Design, add_design_option
 from sim.engine.job_folder import job_path
 from sim.engine.play import Batch
 from sim.engine.simulator import SimulationError, simulate
@@ -52,7 +53,7 @@ def shrink(
     sim: str,
     items: Sequence[ProgramItem],
     *,
-    rtl: Path = RTL,
+    rtl: Path | Design = RTL,
     seconds: float = DEFAULT_SECONDS,
     folder: Path = FAILURES,
     waves: bool = False,
@@ -63,7 +64,7 @@ def shrink(
     Args:
         sim: icarus or verilator.
         items: programs in order; the last one fails, alone or after the others.
-        rtl: folder of the design.
+        rtl: the design, or its folder.
         seconds: how long the search may take.
         folder: where the reduced program goes.
         waves: record waves of the reduced program.
@@ -92,7 +93,7 @@ def shrink(
     last = again.results[-1] if again.results else None
     failed = last if last and not last.passed else None
     text = failure_text(failed) if failed else "passes in a simulation of its own"
-    saved = save(sim, series, text, rtl=rtl, folder=folder)
+    saved = save(sim, series, text, rtl=rtl, plusargs=plusargs, folder=folder)
     return Shrunk(saved, failed, report, again.waves)
 
 
@@ -124,7 +125,13 @@ def print_shrunk(console: Console, name: str, shrunk: Shrunk | None) -> None:
 
 
 def shrink_failures(
-    console: Console, sim: str, batch: Batch, series_of: SeriesOf, *, rtl: Path, seconds: float
+    console: Console,
+    sim: str,
+    batch: Batch,
+    series_of: SeriesOf,
+    *,
+    rtl: Path | Design,
+    seconds: float,
 ) -> dict[str, Shrunk]:
     """Reduce the first failing program of each class of failures, of ``MOST`` classes at most.
 
@@ -133,7 +140,7 @@ def shrink_failures(
         sim: icarus or verilator.
         batch: what was played.
         series_of: gives a failing program as it was played, after those that ran before it.
-        rtl: folder of the design.
+        rtl: the design, or its folder.
         seconds: for each; 0 reduces none.
 
     Returns:
@@ -165,6 +172,7 @@ def main() -> int:
     """Reduce the program of a kept job; 0 when it was reduced."""
     parser = Parser(prog="shrink", description=__doc__)
     add_simulator_options(parser)
+    add_design_option(parser)
     parser.add_argument("--failure", type=Path, required=True, help="build/jobs/<job>/failing/<n>")
     parser.add_argument("--seconds", type=integer, default=DEFAULT_SECONDS)
     args = parser.parse_args()
@@ -174,9 +182,11 @@ def main() -> int:
         if not items:
             raise UsageError(f"{args.failure}: the job has no programs")
         with console.status(f"building for {args.sim}"):
-            build(args.sim, rtl=args.rtl)
+            build(args.sim, rtl=args.design)
         with console.status("replaying simpler programs"):
-            shrunk = shrink(args.sim, items, rtl=args.rtl, seconds=args.seconds, waves=args.waves)
+            shrunk = shrink(
+                args.sim, items, rtl=args.design, seconds=args.seconds, waves=args.waves
+            )
     except JobError as error:
         raise UsageError(str(error)) from None
     except (BuildError, SimulationError) as error:

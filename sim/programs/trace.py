@@ -16,6 +16,7 @@ from rich.console import Console
 from model.chip.assembler import disassemble
 from model.chip.isa import FaultCode, Op
 from model.chip.timing import OVERHEAD, unit_of
+from sim.engine.design import print_design
 from sim.engine.play import Simulation, play
 from sim.programs.program_options import add_program_options, program_item
 from sim.shared.cli import Parser, run
@@ -84,9 +85,9 @@ def write_trace(path: Path, events: list[dict[str, Any]], **about: Any) -> None:
     path.write_text(json.dumps(data) + "\n")
 
 
-def trace_file(program: str) -> Path:
-    """Return where the trace of a program file goes."""
-    return RESULTS / f"{Path(program).stem}{SUFFIX}"
+def trace_name(program: str) -> str:
+    """Name the trace of a program file."""
+    return f"{Path(program).stem}{SUFFIX}"
 
 
 def main() -> int:
@@ -99,8 +100,9 @@ def main() -> int:
         raise UsageError("RESET_AT: a trace shows one run, from start to halt")
     item = program_item(args)
     console = Console(highlight=False)
+    print_design(console, args.design)
     job = Job("items", {"keep_retires": True}, [item])
-    simulation = Simulation(job, args.sim, build={"rtl": args.rtl})
+    simulation = Simulation(job, args.sim, build={"rtl": args.design})
     played = play(console, [simulation], waves=args.waves, waves_of_failure=True, quiet=True)
     print_failures(console, played.results)
     if not played.results or played.results[0].retires is None:
@@ -109,8 +111,13 @@ def main() -> int:
     result = played.results[0]
     records = [(r[0], r[1], r[2] and (result.fault_code or 0), r[3]) for r in result.retires or []]
     events = trace_events(item.program, records)
-    path = args.out or trace_file(args.program)
-    about = {"program": item.name, "simulator": args.sim, "latency": item.latency}
+    path = args.out or args.design.output(RESULTS.name) / trace_name(args.program)
+    about = {
+        "design": args.design.to_json(),
+        "program": item.name,
+        "simulator": args.sim,
+        "latency": item.latency,
+    }
     write_trace(path, events, **about, counters=result.counters)
     passed = played.passed and result.passed
     count, total = len(records), result.counters.get("total", 0)

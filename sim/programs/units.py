@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from sim.engine.builds import MAKEFILE, Build, build, tail, tool_environment
+from sim.engine.design import Design, add_design_option, design_of, print_design
 from sim.shared import junit
 from sim.shared.cli import Parser, run
 from sim.shared.junit import Case
@@ -53,8 +54,8 @@ def unit_names() -> list[str]:
     return sorted(path.stem for path in FOLDER.glob("*.py") if "@cocotb.test" in path.read_text())
 
 
-def build_units(sim: str, rtl: Path = RTL) -> Build:
-    """Compile the unit bench with the design in ``rtl``, or find it compiled.
+def build_units(sim: str, rtl: Path | Design = RTL) -> Build:
+    """Compile the unit bench with a design, or find it compiled.
 
     Raises:
         BuildError: it does not compile.
@@ -62,19 +63,28 @@ def build_units(sim: str, rtl: Path = RTL) -> Build:
     return build(sim, rtl=rtl, bench=[BENCH], top=TOP)
 
 
-def run_unit(sim: str, unit: str, *, rtl: Path = RTL, seed: int = 1) -> UnitRun:
+def run_unit(
+    sim: str,
+    unit: str,
+    *,
+    rtl: Path | Design = RTL,
+    seed: int = 1,
+    recorded: Path | None = None,
+) -> UnitRun:
     """Run the tests of one unit.
 
     Args:
         sim: ``icarus`` or ``verilator``.
         unit: module in verif/units.
-        rtl: folder of the design.
+        rtl: the design, or its folder.
         seed: of everything random in the tests.
+        recorded: where it is noted which tests ran; for the own design in its results anyway.
 
     Raises:
         BuildError: the bench does not compile.
     """
-    made = build_units(sim, rtl)
+    design = design_of(rtl)
+    made = build_units(sim, design)
     outcome = UnitRun()
     begin = time.monotonic()
     with tempfile.TemporaryDirectory() as scratch:
@@ -100,8 +110,8 @@ def run_unit(sim: str, unit: str, *, rtl: Path = RTL, seed: int = 1) -> UnitRun:
             outcome.error = f"no test ran:\n{tail(done.stdout)}"
         elif done.returncode and not outcome.failures:
             outcome.error = f"the simulator ended with {done.returncode}:\n{tail(done.stdout)}"
-        if outcome.tests and not outcome.error and rtl == RTL:
-            record_units(sim, cases, RESULTS)
+        if outcome.tests and not outcome.error and (recorded or design.is_own):
+            record_units(sim, cases, recorded or RESULTS)
     return outcome
 
 
@@ -140,17 +150,19 @@ def main() -> int:
     parser = Parser(prog="units", description=__doc__)
     parser.add_argument("units", nargs="*", metavar="UNIT", help=", ".join(unit_names()))
     parser.add_argument("--sim", choices=SIMULATORS, help="only this simulator")
-    parser.add_argument("--rtl", type=Path, default=RTL, help="folder of the design, with ga2.f")
+    add_design_option(parser)
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     unknown = set(args.units) - set(unit_names())
     if unknown:
         parser.error(f"no unit {', '.join(sorted(unknown))}; there are {', '.join(unit_names())}")
     console = Console(highlight=False)
+    print_design(console, args.design)
+    recorded = args.design.output(RESULTS.name)
     good = True
     for sim in [args.sim] if args.sim else SIMULATORS:
         for unit in args.units or unit_names():
-            outcome = run_unit(sim, unit, rtl=args.rtl, seed=args.seed)
+            outcome = run_unit(sim, unit, rtl=args.design, seed=args.seed, recorded=recorded)
             good &= outcome.passed
             figures = f"{len(outcome.tests):2} tests {outcome.seconds:5.1f} s"
             print_verdict(console, outcome.passed, f"{sim:9} {unit:13} {figures}")

@@ -10,14 +10,13 @@ import os
 import signal
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, NoReturn
 
 from model.chip.assembler import AssemblyError
 from model.chip.image import ImageError
 from model.errors import ModelError, ParameterError
 from sim.shared.errors import ToolError, UsageError
-from sim.shared.paths import RTL, SIMULATORS
+from sim.shared.paths import SIMULATORS
 from verif.items.program_item import ProgramItemError
 
 EXPECTED = (UsageError, ToolError, ModelError, AssemblyError, ImageError, ProgramItemError)
@@ -43,7 +42,6 @@ def add_simulator_options(parser: argparse.ArgumentParser) -> None:
     """Add what every front end that simulates understands."""
     parser.add_argument("--sim", choices=SIMULATORS, default="icarus", help="which simulator")
     parser.add_argument("--waves", action="store_true", help="record waves")
-    parser.add_argument("--rtl", type=Path, default=RTL, help="folder of the design, with ga2.f")
 
 
 def integer(text: str) -> int:

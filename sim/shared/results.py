@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -44,7 +45,8 @@ class ResultFiles:
     Args:
         name: of the files, without suffix.
         folder: where they go.
-        head: begins the JSON, e.g. the simulator; also of a run that ended early.
+        head: begins the JSON, e.g. the simulator; also of a run that ended early. ``design`` in
+            it becomes properties of the JUnit XML, too.
     """
 
     def __init__(self, name: str, folder: Path = RESULTS, **head: Any) -> None:
@@ -141,7 +143,9 @@ class ResultFiles:
     ) -> None:
         passed = outcome is Outcome.PASSED
         data = {**self.head, **figures, "passed": passed, "outcome": outcome.value}
-        attempt(self.path(".xml"), lambda path: junit.write(path, suites))
+        stamp = {f"design.{name}": str(value) for name, value in data.get("design", {}).items()}
+        stamped = [replace(suite, properties={**suite.properties, **stamp}) for suite in suites]
+        attempt(self.path(".xml"), lambda path: junit.write(path, stamped))
         attempt(self.path(".json"), lambda path: write_json(path, data))
 
 

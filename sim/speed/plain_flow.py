@@ -17,7 +17,7 @@ from model.chip.isa import Instruction, Op
 from model.chip.machine import DEFAULT_DEPTH, Machine
 from sim.engine.build_cache import cached
 from sim.engine.builds import compiler_version, place, tool_environment, write_snapshot
-from sim.engine.design import Design, Sources
+from sim.engine.design import Design, Sources, design_of
 from sim.shared.files import digest
 from sim.shared.paths import BUILD, ROOT, RTL
 
@@ -140,7 +140,7 @@ def build(sim: str, rtl: Path | Design = RTL) -> list[str]:
         PlainFlowError: the compiler's output, when it fails.
         DesignError: there is no such design.
     """
-    design = rtl if isinstance(rtl, Design) else Design.load(rtl)
+    design = design_of(rtl)
     bench = Sources(tuple(TESTBENCH))
     contents = {**design.contents, **bench.contents()}
     options = [*(VERILATOR_OPTIONS if sim == "verilator" else ICARUS_OPTIONS)]

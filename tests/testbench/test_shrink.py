@@ -197,20 +197,22 @@ def shrink_bug(about: str, rtl: Path, folder: Path, programs: int = 20) -> Shrun
 
 
 @pytest.mark.parametrize(
-    ("about", "arguments"),
+    ("about", "surrounding"),
     [
         ("never ends with five words", ""),
-        ("loses its place when a response is late", "LATS="),
-        ("does not forget its step at reset", "RESET_AT="),
+        ("loses its place when a response is late", "latencies"),
+        ("does not forget its step at reset", "abort_at"),
     ],
 )
 def test_a_planted_bug_ends_as_a_few_instructions(
-    about: str, arguments: str, planted: Path, tmp_path: Path
+    about: str, surrounding: str, planted: Path, tmp_path: Path
 ) -> None:
     saved = shrink_bug(about, planted, tmp_path).saved
     assert saved.instructions <= 4
     assert saved.programs == 1
-    assert arguments in saved.command
+    # It takes the plusarg that chooses the bug, so that a job is what replays it.
+    assert f"-m sim.programs.rerun {saved.path.parent}" in saved.command
+    assert not surrounding or getattr(load_job(saved.path.parent).items[-1], surrounding)
 
 
 def test_a_bug_that_needs_earlier_programs_keeps_them(planted: Path, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ import pytest
 from rich.console import Console
 
 from sim.engine.builds import BuildError
+from sim.engine.design import Design
 from sim.report.sources import Sources, UnfinishedError
 from sim.report.write import make_report
 from sim.shared import files, junit
@@ -230,7 +231,7 @@ def test_no_front_end_leaves_green_files_of_an_earlier_run(
 ) -> None:
     front = importlib.import_module(f"sim.{module}")
     if module.startswith(("gates", "formal")):  # these take no folder for results
-        monkeypatch.setattr(ResultFiles.__init__, "__defaults__", (tmp_path,))
+        monkeypatch.setattr(Design, "output", lambda _, name: tmp_path)
         what = {"gates.__main__": "synthesize", "formal.__main__": "check"}[module]
         monkeypatch.setattr(front, what, trouble)
     else:

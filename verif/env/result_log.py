@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import cocotb
@@ -29,7 +32,9 @@ def simulator() -> str:
 def rerun_command(folder: Path) -> str:
     """Command that plays the kept job in ``folder`` with waves, from the project's folder."""
     shown = folder.relative_to(ROOT) if folder.is_relative_to(ROOT) else folder
-    return f".venv/bin/python -m sim.programs.rerun {shown} --sim {simulator()}"
+    python = Path(os.environ.get("GA2_PYTHON", sys.executable))
+    python = python.relative_to(ROOT) if python.is_relative_to(ROOT) else python
+    return f"{quote(str(python))} -m sim.programs.rerun {quote(str(shown))}"
 
 
 class ResultLog(uvm_component):

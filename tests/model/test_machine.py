@@ -247,7 +247,7 @@ def test_operands_are_as_wide_as_their_unit_looks() -> None:
         **{"ST": [word], "MM": [byte, byte], "RQ": [signed], "SM": [byte]},
         **{"VADD": [byte, byte], "AMAX": [signed], "UNPACK": [word]},
     }
-    assert machine.operands(isa.halt()) == machine.operands(Instruction(9)) == {}
+    assert machine.operands(isa.halt()) == machine.operands(Instruction(15)) == {}
 
 
 def test_records_of_a_run_cannot_be_changed() -> None:
@@ -268,7 +268,7 @@ def test_plans_are_shared_and_so_cannot_be_changed() -> None:
 
 
 def test_a_plan_has_no_busy_time_where_nothing_or_the_memory_decides() -> None:
-    for instr in (isa.halt(), Instruction(9), isa.ld(0, 0, 1)):
+    for instr in (isa.halt(), Instruction(15), isa.ld(0, 0, 1)):
         plan = plan_word(isa.encode(instr))
         assert (plan.busy, plan.matrix, plan.compute) == (0, None, None)
 

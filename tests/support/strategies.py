@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from model.chip import isa
 from model.chip.isa import Instruction
+from model.chip.operation_table import OPERATIONS
 
 # Values around every limit of the fault rules.
 EDGES = [0, 1, 2, 4, 5, 63, 64, 65, 511, 512, 513, 2048, 4094, 4095, 4096, 4097, 65535]
@@ -58,8 +59,16 @@ def legal_instructions(draw: st.DrawFn, max_length: int = 24) -> Instruction:
         return isa.rq(src if in_place else dst, src, n, m, s, draw(st.integers(0, 1)))
     if op == isa.Op.SM:
         return isa.sm(src if in_place else dst, src, n)
-    if op == isa.Op.VADD:
-        return isa.vadd(draw(st.sampled_from([dst, src, other])), src, other, n)
+    row = OPERATIONS[op]
     if op == isa.Op.AMAX:
         return isa.amax(src + draw(st.integers(0, n)), src, n)
-    return isa.unpack(dst, src, n)
+    if row.overlap == "same":
+        dst = draw(st.sampled_from([dst, src, other] if len(row.sources) > 1 else [dst, src]))
+    sources = dict(zip((operand.name for operand in row.sources), (src, other), strict=False))
+    given = {"dst": dst, "len": n, **sources}
+    rest = {
+        operand.name: draw(st.integers(0, (1 << operand.width) - 1))
+        for operand in row.operands
+        if operand.name not in given
+    }
+    return isa.instruction(op, **given, **rest)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from model.chip import isa
 from model.chip.isa import (
     FIELDS,
     Instruction,
@@ -21,7 +23,7 @@ from model.chip.isa import (
     vadd,
 )
 from model.chip.machine import MAX_PROGRAM
-from model.chip.operation_table import OPERATIONS
+from model.chip.operation_table import EXECUTED, OPERATIONS, UNDEFINED_OPS, Operation
 from model.chip.timeline import timeline
 from verif.items.program_item import ProgramItem
 from verif.stimulus.builder import Builder
@@ -34,7 +36,7 @@ FAMILY = "control"
 
 def one_of_each() -> list[Instruction]:
     """A legal instruction of every operation but HALT, each fed by data of the pattern."""
-    return [
+    each = [
         ld(200, 0, 12),
         mm(400, 200, 300, 3, 4, 2, ldb=2),
         rq(420, 400, 6, 1 << 20, 33),
@@ -42,8 +44,18 @@ def one_of_each() -> list[Instruction]:
         vadd(460, 420, 200, 6),
         amax(480, 400, 6),
         unpack(500, 460, 2),
-        st(400, 40, 120),
     ]
+    listed = {i.op for i in each} | {Op.ST}
+    each += [plain(row, 516, (400, 420), 4) for row in EXECUTED if row.op not in listed]
+    return [*each, st(400, 40, 120)]
+
+
+def plain(row: Operation, dst: int, sources: Sequence[int], length: int) -> Instruction:
+    """An instruction of any operation with a length, its other operands 1."""
+    places = {operand.name: base for operand, base in zip(row.sources, sources, strict=False)}
+    given = {"dst": dst, "len": length, **places}
+    rest = {operand.name: 1 for operand in row.operands if operand.name not in given}
+    return isa.instruction(row.op, **given, **rest)
 
 
 def with_junk(instruction: Instruction) -> Instruction:
@@ -175,7 +187,7 @@ def restart_after_fault() -> list[ProgramItem]:
 @directed(FAMILY)
 def fault_first_and_far() -> list[ProgramItem]:
     """A fault at address 0, and one at address 300."""
-    first = Builder("fault_first_and_far/first").add(Instruction(9)).keep(0, 4)
+    first = Builder("fault_first_and_far/first").add(Instruction(UNDEFINED_OPS[0])).keep(0, 4)
     far = Builder("fault_first_and_far/far")
     for i in range(300):
         far.add(st(i, i, 1))

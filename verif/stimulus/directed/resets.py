@@ -10,11 +10,12 @@ from functools import partial
 from itertools import product
 
 from model.chip.isa import Instruction, Op, encode, halt, ld, mm, rq, sm, st, unpack, vadd
+from model.chip.operation_table import OPERATIONS
 from model.chip.timeline import timeline
 from verif.items.program_item import ProgramItem
 from verif.stimulus.builder import Builder
 from verif.stimulus.data import pattern
-from verif.stimulus.directed.control import one_of_each
+from verif.stimulus.directed.control import one_of_each, plain
 from verif.stimulus.registry import directed, register
 
 FAMILY = "resets"
@@ -28,10 +29,10 @@ def _target(op: Op) -> Instruction:
         Op.MM: mm(400, 200, 300, 4, 9, 4, ldb=4),
         Op.RQ: rq(400, 200, 30, 1 << 20, 33),
         Op.SM: sm(400, 200, 12),
-        Op.VADD: vadd(400, 200, 300, 15),
         Op.UNPACK: unpack(400, 300, 4),
     }
-    return longer.get(op, Instruction(op, a=400, b=200, c=30))
+    row = OPERATIONS[op]
+    return longer.get(op) or plain(row, 400, (200, 300), 30 // len(row.sources))
 
 
 def _reset_items(op: Op) -> list[ProgramItem]:

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any
 
-import yaml
+from msgspec import Struct, field
 
 from model.chip.operation_table import (
     EXECUTED,
@@ -26,6 +26,7 @@ from model.chip.operation_table import (
     VECTORS,
     Operand,
 )
+from verif.typed import RecordError, convert, read_yaml
 
 PLAN_FILE = Path(__file__).with_name("testplan.yaml")
 
@@ -78,8 +79,29 @@ NAMED_LISTS: dict[str, list[str]] = {
 _RANGE = re.compile(r"(-?\d+)\.\.(-?\d+)")
 
 
-class PlanError(ValueError):
-    """The plan's text does not have the form described above."""
+class FeatureEntry(Struct, forbid_unknown_fields=True):
+    """A feature as it is written."""
+
+    about: str
+    tests: tuple[str, ...] = ()
+    coverage: tuple[str, ...] = ()
+
+
+class PointEntry(Struct, forbid_unknown_fields=True):
+    """A coverage point as it is written; ``cross`` is one product of axes or several."""
+
+    about: str
+    bins: list[str | int] = []
+    cross: list[list[str | int | list[str | int]]] = []
+    excluded: dict[str | int, str] = field(name="except", default_factory=dict)
+
+
+class PlanEntry(Struct, forbid_unknown_fields=True):
+    """A plan as it is written."""
+
+    features: dict[str, dict[str, Any]]
+    coverage: dict[str, dict[str, Any]]
+    beside: dict[str, str] = {}
 
 
 @dataclass(frozen=True)
@@ -115,78 +137,54 @@ class Plan:
 
     features: dict[str, Feature]
     points: dict[str, Point]
-    beside: dict[str, str] = field(default_factory=dict)
+    beside: dict[str, str]
 
 
 def load_plan(path: Path = PLAN_FILE) -> Plan:
     """Read a plan.
 
     Raises:
-        PlanError: unknown or missing keys, a repeated name, an exception that is no bin.
+        RecordError: unknown or missing keys, a repeated name, an exception that is no bin.
     """
-    data = yaml.load(path.read_text(), Loader=_Strict)
-    _only(data, {"features", "coverage", "beside"}, "plan")
-    features = {name: _feature(name, entry) for name, entry in data["features"].items()}
-    points = {name: _point(name, entry) for name, entry in data["coverage"].items()}
-    return Plan(features, points, data.get("beside", {}))
+    plan = convert(read_yaml(path), PlanEntry, str(path))
+    features = {}
+    for name, data in plan.features.items():
+        entry = convert(data, FeatureEntry, f"{path}: feature {name}")
+        features[name] = Feature(name, entry.about, entry.tests, entry.coverage)
+    points = {}
+    for name, data in plan.coverage.items():
+        where = f"{path}: coverage point {name}"
+        points[name] = _point(name, convert(data, PointEntry, where), where)
+    return Plan(features, points, plan.beside)
 
 
-class _Strict(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """A YAML loader that refuses a repeated key instead of keeping the last."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        """Construct a mapping whose keys are all different."""
-        mapping: dict[Any, Any] = super().construct_mapping(node, deep)
-        if len(mapping) != len(node.value):
-            line = node.start_mark.line + 1
-            raise PlanError(f"a name is given twice in the mapping that starts in line {line}")
-        return mapping
-
-
-def _only(entry: dict[str, Any], allowed: set[str], where: str) -> None:
-    unknown = set(entry) - allowed
-    if unknown:
-        raise PlanError(f"{where}: unknown {', '.join(sorted(unknown))}")
-
-
-def _feature(name: str, entry: dict[str, Any]) -> Feature:
-    _only(entry, {"about", "tests", "coverage"}, f"feature {name}")
-    if "about" not in entry:
-        raise PlanError(f"feature {name}: no text about it")
-    return Feature(
-        name, entry["about"], tuple(entry.get("tests", ())), tuple(entry.get("coverage", ()))
-    )
-
-
-def _point(name: str, entry: dict[str, Any]) -> Point:
-    _only(entry, {"about", "bins", "cross", "except"}, f"coverage point {name}")
-    if "about" not in entry:
-        raise PlanError(f"coverage point {name}: no text about it")
-    bins = _expand(entry.get("bins", ()))
+def _point(name: str, entry: PointEntry, where: str) -> Point:
+    bins = _expand(entry.bins, where)
     # A point may take several products of axes.
-    crosses = entry.get("cross", [])
-    if crosses and not isinstance(crosses[0][0], list):
-        crosses = [crosses]
-    for axes in crosses:
-        bins += ["/".join(parts) for parts in product(*(_expand(axis) for axis in axes))]
-    excluded = {str(bin_): reason for bin_, reason in entry.get("except", {}).items()}
+    several = bool(entry.cross) and isinstance(entry.cross[0][0], list)
+    for axes in entry.cross if several else [entry.cross]:
+        parts = [_expand(axis, where) for axis in axes if isinstance(axis, list)]
+        bins += ["/".join(words) for words in product(*parts)] if parts else []
+    excluded = {str(bin_): reason for bin_, reason in entry.excluded.items()}
     for bin_ in excluded:
         if bin_ not in bins:
-            raise PlanError(f"coverage point {name}: exception {bin_!r} is no bin")
+            raise RecordError(f"{where}: exception {bin_!r} is no bin")
     kept = tuple(bin_ for bin_ in dict.fromkeys(bins) if bin_ not in excluded)
     if not kept:
-        raise PlanError(f"coverage point {name}: no bins")
-    return Point(name, entry["about"], kept, excluded)
+        raise RecordError(f"{where}: no bins")
+    return Point(name, entry.about, kept, excluded)
 
 
-def _expand(entries: Iterable[Any]) -> list[str]:
+def _expand(entries: Iterable[Any], where: str) -> list[str]:
     names: list[str] = []
     for entry in entries:
         text = str(entry)
         match = _RANGE.fullmatch(text)
         if text.startswith("$"):
             if text[1:] not in NAMED_LISTS:
-                raise PlanError(f"{text} is none of: {', '.join(f'${n}' for n in NAMED_LISTS)}")
+                raise RecordError(
+                    f"{where}: {text} is none of: {', '.join(f'${n}' for n in NAMED_LISTS)}"
+                )
             names += NAMED_LISTS[text[1:]]
         elif match:
             names += [str(number) for number in range(int(match[1]), int(match[2]) + 1)]

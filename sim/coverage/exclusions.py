@@ -12,12 +12,13 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-import yaml
+from msgspec import Meta, Struct
 
 from sim.coverage.dat import KINDS, Counts, Item
 from sim.shared.paths import ROOT
+from verif.typed import RecordError, convert, read_yaml
 
 EXCLUSIONS_FILE = ROOT / "verif" / "coverage_exclusions.yaml"
 
@@ -28,8 +29,21 @@ _SIGNAL = re.compile(r"(\w+)(?:\[(\d+)(?::(\d+))?\])?(?::([01]->[01]))?")
 _BIT = re.compile(r"(?P<name>[\w.]+)(?:\[(?P<bit>\d+)\])?.*:(?P<edge>[01]->[01])")
 
 
-class ExclusionError(ValueError):
-    """The exclusions' text does not have the form described above."""
+class ExclusionEntry(Struct, forbid_unknown_fields=True):
+    """An entry as it is written."""
+
+    files: Annotated[tuple[str, ...], Meta(min_length=1)]
+    kind: str
+    reason: Annotated[str, Meta(min_length=1)]
+    signals: tuple[str, ...] = ()
+    source: str = ""
+    what: str = ""
+
+
+class ExclusionFile(Struct, forbid_unknown_fields=True):
+    """The file as it is written."""
+
+    code: list[Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -90,43 +104,37 @@ def load_exclusions(path: Path = EXCLUSIONS_FILE) -> list[Exclusion]:
     """Read the exclusions.
 
     Raises:
-        ExclusionError: an entry is not of the form.
+        RecordError: an entry is not of the form.
     """
-    data = yaml.safe_load(path.read_text()) or {}
-    entries = data.get("code") or []
-    return [_exclusion(number, entry) for number, entry in enumerate(entries, start=1)]
+    entries = convert(read_yaml(path) or {}, ExclusionFile, str(path)).code or []
+    return [
+        _exclusion(f"{path}: exclusion {number}", entry) for number, entry in enumerate(entries, 1)
+    ]
 
 
-def _exclusion(number: int, entry: dict[str, Any]) -> Exclusion:
-    where = f"exclusion {number}"
-    unknown = set(entry) - {"files", "kind", "signals", "source", "what", "reason"}
-    if unknown:
-        raise ExclusionError(f"{where}: unknown {', '.join(sorted(unknown))}")
-    for needed in ("files", "kind", "reason"):
-        if not entry.get(needed):
-            raise ExclusionError(f"{where}: no {needed}")
-    if entry["kind"] not in KINDS:
-        raise ExclusionError(f"{where}: kind {entry['kind']!r} is none of {', '.join(KINDS)}")
-    if bool(entry.get("signals")) != (entry["kind"] == "toggle"):
-        raise ExclusionError(f"{where}: toggles, and only they, are selected by signals")
-    if bool(entry.get("source")) == (entry["kind"] == "toggle"):
-        raise ExclusionError(f"{where}: all but toggles are selected by a piece of the source")
-    signals = entry.get("signals", [])
+def _exclusion(where: str, data: Any) -> Exclusion:
+    entry = convert(data, ExclusionEntry, where)
+    if entry.kind not in KINDS:
+        raise RecordError(f"{where}: kind {entry.kind!r} is none of {', '.join(KINDS)}")
+    if bool(entry.signals) != (entry.kind == "toggle"):
+        raise RecordError(f"{where}: toggles, and only they, are selected by signals")
+    if bool(entry.source) == (entry.kind == "toggle"):
+        raise RecordError(f"{where}: all but toggles are selected by a piece of the source")
     return Exclusion(
-        tuple(entry["files"]),
-        entry["kind"],
-        entry["reason"],
-        tuple(_signal(where, text) for text in signals),
-        entry.get("source", ""),
-        entry.get("what", ""),
-        ", ".join(signals),
+        entry.files,
+        entry.kind,
+        entry.reason,
+        tuple(_signal(where, text) for text in entry.signals),
+        entry.source,
+        entry.what,
+        ", ".join(entry.signals),
     )
 
 
 def _signal(where: str, text: str) -> Signal:
     match = _SIGNAL.fullmatch(text)
     if match is None:
-        raise ExclusionError(f"{where}: {text!r} is no signal, bit or range of bits")
+        raise RecordError(f"{where}: {text!r} is no signal, bit or range of bits")
     high = int(match[2]) if match[2] else None
     return Signal(match[1], high, int(match[3]) if match[3] else high, match[4] or "")
 

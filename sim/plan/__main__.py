@@ -21,9 +21,10 @@ from sim.shared.files import read_json
 from sim.shared.paths import RESULTS, ROOT
 from sim.shared.results import print_verdict
 from sim.shared.test_log import Run, last_runs
-from verif.plan import PLAN_FILE, Feature, Plan, PlanError, load_plan
+from verif.plan import PLAN_FILE, Feature, Plan, load_plan
 from verif.stimulus.directed import REGISTRY
 from verif.stimulus.profiles import PROFILES
+from verif.typed import RecordError
 
 COVERAGE_FILE = "coverage.json"
 
@@ -182,8 +183,8 @@ def main() -> int:
     console = Console(highlight=False)
     try:
         plan = load_plan(args.plan)
-    except PlanError as error:
-        print_verdict(console, False, f"{args.plan}: {error}")
+    except RecordError as error:
+        print_verdict(console, False, str(error))
         return 1
     existing = existing_tests()
     runs = last_runs(args.results)

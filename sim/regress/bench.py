@@ -32,7 +32,7 @@ from sim.report.write import make_report
 from sim.shared import files, jsonl
 from sim.shared.cli import Parser, fail, integer
 from sim.shared.paths import RESULTS, ROOT
-from sim.shared.typed import plain
+from verif.typed import plain
 
 RESULT = RESULTS / "bench-regress.json"
 PARTS = ("noop", "overhead", "scaling", "stop")

@@ -11,7 +11,7 @@ from sim.engine.design import Design
 from sim.regress.records import JobSpec
 from sim.regress.run_folder import BUILDS
 from sim.shared import files
-from sim.shared.typed import plain, read_json
+from verif.typed import plain, read_json
 
 VARIABLE = "GA2_REGRESS_BUILDS"  # names the file of the builds to a job
 

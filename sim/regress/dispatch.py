@@ -23,7 +23,7 @@ from sim.regress.stop import Stop
 from sim.regress.worker import run_job, stop_children
 from sim.shared import process as supervise
 from sim.shared.outcome import Outcome
-from sim.shared.typed import convert, plain
+from verif.typed import convert, plain
 
 TICK_SECONDS = 0.1
 KEEP_SECONDS = 2.0

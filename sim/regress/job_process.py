@@ -18,7 +18,7 @@ from sim.regress.records import CommandParams, Failure, JobReport, JobSpec
 from sim.regress.run_folder import OUTCOME
 from sim.shared import files
 from sim.shared.process import hold_leash
-from sim.shared.typed import convert, plain, read_json
+from verif.typed import convert, plain, read_json
 
 
 def do(spec: JobSpec, folder: Path) -> JobReport:

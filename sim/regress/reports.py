@@ -18,7 +18,7 @@ from sim.regress.records import JobRecord, JobReport, JobSpec
 from sim.regress.run_folder import COUNTERS, FAILURES, JUNIT, RECORD, SUMMARY
 from sim.shared import files, junit
 from sim.shared.outcome import Outcome
-from sim.shared.typed import RecordError, read_json
+from verif.typed import RecordError, read_json
 
 CHANGED = "edited while the regression ran, whose results are now of no one version: "
 COUNTER_COLUMNS = (

@@ -17,7 +17,7 @@ from sim.regress.run_folder import LATEST, LOG, SPEC, Plan, ResumeError, read_pl
 from sim.regress.worker import command, environment, last_line, read_outcome
 from sim.shared import files
 from sim.shared.paths import ROOT, shown
-from sim.shared.typed import RecordError, plain
+from verif.typed import RecordError, plain
 
 
 def base_of(design: Design) -> Path:

@@ -24,7 +24,7 @@ from sim.regress.records import JobRecord, JobSpec
 from sim.shared import files
 from sim.shared.errors import ToolError
 from sim.shared.paths import ROOT
-from sim.shared.typed import RecordError, convert, plain, read_json
+from verif.typed import RecordError, convert, plain, read_json
 
 SUITES = ROOT / "sim" / "regress" / "suites.yaml"
 

@@ -20,7 +20,7 @@ from sim.regress.records import JobRecord, JobSpec
 from sim.regress.stop import Stop, kill_descendants
 from sim.regress.suites import Config, expand, load
 from sim.shared import jsonl, test_log
-from sim.shared.typed import plain
+from verif.typed import plain
 
 PATIENCE_SECONDS = 30.0
 Builder = Callable[[Sequence[JobSpec], Design, Path, Callable[[str], None]], None]

@@ -28,7 +28,7 @@ from sim.regress.records import (
     Simulator,
     Window,
 )
-from sim.shared.typed import RecordError, convert, read_yaml
+from verif.typed import RecordError, convert, read_yaml
 
 AXES = ("simulator", "lat", "depth", "window", "page")
 # Random programs draw their own surroundings; directed ones come with a memory of their own.

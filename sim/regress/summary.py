@@ -13,7 +13,7 @@ from sim.regress.records import JobRecord, JobSpec
 from sim.regress.run_folder import Plan
 from sim.shared.outcome import Outcome
 from sim.shared.paths import ROOT
-from sim.shared.typed import plain
+from verif.typed import plain
 
 STATUSES = (Outcome.PASSED, Outcome.FAILED, Outcome.TIMEOUT, Outcome.CRASHED, Outcome.LOST)
 COMPLETE = "complete"

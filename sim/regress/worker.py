@@ -20,7 +20,7 @@ from sim.shared import files
 from sim.shared import process as supervise
 from sim.shared.outcome import Outcome
 from sim.shared.paths import ROOT
-from sim.shared.typed import RecordError, convert, plain, read_json
+from verif.typed import RecordError, convert, plain, read_json
 
 # Neither XML nor a terminal can take them.
 CONTROL = re.compile(r"[^\n\t\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[\x7f-\x9f]")

@@ -27,12 +27,12 @@ from sim.regress.records import (
 )
 from sim.shared.paths import RTL
 from sim.shared.test_log import test_of
-from sim.shared.typed import convert
 from verif.items.job import COVERAGE_FILE, Job
 from verif.items.program_item import ProgramItem
 from verif.items.result import ProgramResult
 from verif.stimulus.directed import REGISTRY, Directed
 from verif.stimulus.profiles import profile_named
+from verif.typed import convert
 
 COUNTERS = ("total", "mm", "dma", "vec", "n_inst")
 REPORTED_FAILURES = 8

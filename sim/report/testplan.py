@@ -18,7 +18,8 @@ from sim.report.page import (
 )
 from sim.report.sources import Sources
 from sim.shared.test_log import last_runs
-from verif.plan import PlanError, load_plan
+from verif.plan import load_plan
+from verif.typed import RecordError
 
 ID, TITLE = "testplan", "Test plan"
 LEAD = (
@@ -35,7 +36,7 @@ def section(sources: Sources) -> Section:
         return missing(ID, TITLE, LEAD, "No test of the plan has run yet.", COMMAND)
     try:
         plan = load_plan()
-    except PlanError as error:
+    except RecordError as error:
         problem = "the test plan cannot be read"
         return Section(ID, TITLE, "bad", DASH, problem, LEAD, [Text(str(error), "bad")], problem)
     tests = existing_tests()

@@ -18,8 +18,12 @@ from model.errors import ModelError, ParameterError
 from sim.shared.errors import ToolError, UsageError
 from sim.shared.paths import SIMULATORS
 from verif.items.program_item import ProgramItemError
+from verif.typed import RecordError
 
-EXPECTED = (UsageError, ToolError, ModelError, AssemblyError, ImageError, ProgramItemError)
+EXPECTED = (
+    *(UsageError, ToolError, RecordError, ModelError),
+    *(AssemblyError, ImageError, ProgramItemError),
+)
 
 
 class Parser(argparse.ArgumentParser):

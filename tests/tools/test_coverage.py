@@ -15,7 +15,6 @@ from sim.coverage.code import GOALS, CodeCoverage, grouped, measure, read_source
 from sim.coverage.dat import CoverageDataError, Item, read_all, read_points
 from sim.coverage.exclusions import (
     EXCLUSIONS_FILE,
-    ExclusionError,
     load_exclusions,
 )
 from sim.coverage.functional import FunctionalCoverage, PointCoverage
@@ -27,6 +26,7 @@ from sim.engine.simulator import JobResult
 from verif.items.job import Job
 from verif.items.result import ProgramResult
 from verif.plan import Point
+from verif.typed import RecordError
 
 A_BIT_2 = '{files: [gate.sv], kind: toggle, signals: ["a[2]"], reason: tied}'
 CASE_LINE = '{files: [gate.sv], kind: line, source: "3\'d1:", reason: never}'
@@ -186,18 +186,24 @@ def test_covered_bits_of_a_wrong_exclusion_still_count(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        ("{files: [gate.sv], kind: toggle, signals: [a]}", "exclusion 1: no reason"),
-        ("{kind: toggle, signals: [a], reason: x}", "no files"),
+        (
+            "{files: [gate.sv], kind: toggle, signals: [a]}",
+            "exclusion 1: missing required field reason",
+        ),
+        ("{kind: toggle, signals: [a], reason: x}", "missing required field files"),
         ("{files: [gate.sv], kind: lines, source: a, reason: x}", "kind 'lines' is none of"),
         ("{files: [gate.sv], kind: toggle, source: a, reason: x}", "selected by signals"),
         ("{files: [gate.sv], kind: line, signals: [a], reason: x}", "only they"),
         ("{files: [gate.sv], kind: line, reason: x}", "by a piece of the source"),
         ("{files: [gate.sv], kind: toggle, signals: ['a[1'], reason: x}", "'a\\[1' is no signal"),
-        ("{files: [gate.sv], kind: line, source: a, because: x, reason: x}", "unknown because"),
+        (
+            "{files: [gate.sv], kind: line, source: a, because: x, reason: x}",
+            "unknown key .because.",
+        ),
     ],
 )
 def test_exclusions_of_another_form_are_refused(tmp_path: Path, entry: str, message: str) -> None:
-    with pytest.raises(ExclusionError, match=message):
+    with pytest.raises(RecordError, match=message):
         load_exclusions(exclusions(tmp_path, entry))
 
 

@@ -9,7 +9,7 @@ import pytest
 from sim.regress import suites
 from sim.regress.run_folder import SUITES
 from sim.regress.workloads import check
-from sim.shared.typed import RecordError
+from verif.typed import RecordError
 
 
 def load(tmp_path: Path, text: str) -> suites.Config:
@@ -121,7 +121,7 @@ def test_wrong_parameters_are_refused_before_anything_runs(tmp_path, kind, param
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("suites: [", ":1: not YAML"),
+        ("suites: [", ": not YAML: "),
         ("a: \x00", "not YAML: unacceptable character"),
         ("[]", "it is []; needs mapping"),
         ("suits: {}", "unknown key 'suits'; did you mean 'suites'?"),

@@ -33,7 +33,7 @@ from sim.regress.records import JobRecord
 from sim.shared import jsonl
 from sim.shared import process as supervise
 from sim.shared.paths import ROOT, RTL
-from sim.shared.typed import plain
+from verif.typed import plain
 
 MARK = "GA2_TEST_MARK"
 

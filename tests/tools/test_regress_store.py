@@ -16,7 +16,7 @@ from sim.regress.records import Failure, JobRecord, JobSpec
 from sim.regress.run_folder import RECORD, RESULTS
 from sim.shared import jsonl
 from sim.shared.outcome import Outcome
-from sim.shared.typed import plain
+from verif.typed import plain
 
 
 @pytest.fixture

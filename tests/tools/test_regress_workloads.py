@@ -18,8 +18,8 @@ from sim.regress import buckets, builds, worker, workloads
 from sim.regress.records import JobRecord, JobSpec
 from sim.regress.run_folder import RECORD
 from sim.shared.paths import ROOT, RTL
-from sim.shared.typed import convert, plain
 from verif.stimulus.directed import REGISTRY
+from verif.typed import convert, plain
 
 DECODE = JobSpec(
     id="d.icarus.seed1",

@@ -12,8 +12,9 @@ from sim.plan.__main__ import existing_tests, problems, status
 from sim.shared import junit
 from sim.shared.test_log import last_runs, record, record_programs, record_units
 from verif.items.result import ProgramResult
-from verif.plan import PLAN_FILE, PlanError, load_plan
+from verif.plan import PLAN_FILE, load_plan
 from verif.stimulus.directed import REGISTRY
+from verif.typed import RecordError
 
 
 def found(path: Path) -> list[str]:
@@ -52,7 +53,7 @@ def test_a_hole_in_the_plan_is_found(tmp_path: Path, old: str, new: str, problem
     ("old", "new", "message"),
     [
         ("  st.effect:", "  ld.effect:", "given twice"),
-        ("    coverage: [unpack_nibble]", "    covers: [unpack_nibble]", "unknown covers"),
+        ("    coverage: [unpack_nibble]", "    covers: [unpack_nibble]", "unknown key .covers."),
         ("1/within_latency:", "1/within:", "exception '1/within' is no bin"),
         ("    bins: [loaded, kept]", "    bins: []", "scratchpad: no bins"),
     ],
@@ -60,7 +61,7 @@ def test_a_hole_in_the_plan_is_found(tmp_path: Path, old: str, new: str, problem
 def test_a_plan_of_another_form_is_refused(
     tmp_path: Path, old: str, new: str, message: str
 ) -> None:
-    with pytest.raises(PlanError, match=message):
+    with pytest.raises(RecordError, match=message):
         load_plan(changed(tmp_path, old, new))
 
 

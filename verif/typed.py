@@ -10,15 +10,13 @@ from typing import Any, TypeVar
 import msgspec
 import yaml
 
-from sim.shared.errors import ToolError
-
 T = TypeVar("T")
 _PLACE = re.compile(r"(.*?)(?: - at (`key` in )?`\$(.*)`)?", re.DOTALL)
 _WORDS = {"object": "mapping", "array": "list", "null": "none"}
 _UNKNOWN = re.compile(r"Object contains unknown field `(.*)`")
 
 
-class RecordError(ToolError, ValueError):
+class RecordError(ValueError):
     """Data that is not what its reader needs: one line with the place, the value, what is right."""
 
 
@@ -63,18 +61,19 @@ def _decode(kind: type[Any], value: Any) -> Any:
     return kind(value)
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
     """YAML in which no second value silently replaces the first one of a key."""
 
-    def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
-        node = super().compose_mapping_node(anchor)
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        """Construct a mapping whose keys are all different."""
         seen = set()
         for key, _ in node.value:
             if key.value != "<<" and str(key.value) in seen:
                 problem = f"key {key.value!r} is given twice"
                 raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
             seen.add(str(key.value))
-        return node
+        mapping: dict[Any, Any] = super().construct_mapping(node, deep)
+        return mapping
 
 
 def explain(message: str, data: Any, kind: Any) -> str:

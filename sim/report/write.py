@@ -17,6 +17,7 @@ from markupsafe import Markup
 from sim.report import (
     coverage,
     decode,
+    designs,
     formal,
     memory,
     mutation,
@@ -49,6 +50,7 @@ MODULES = (
     memory,
     speed,
     trends,
+    designs,
 )
 
 

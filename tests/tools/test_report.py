@@ -18,6 +18,7 @@ import report_samples as samples
 import sim.regress.session
 import sim.report.write
 from sim.regress import __main__ as regress_entry
+from sim.report import designs
 from sim.report.page import Section, percent
 from sim.report.sources import Sources
 from sim.report.verdict import NEEDED, judge
@@ -96,6 +97,19 @@ def test_a_missing_part_names_the_target_that_produces_it(empty, command):
 
 def test_without_results_nothing_is_called_good(empty):
     assert f"Nothing has failed, {len(NEEDED)} points still open" in empty.text
+
+
+def test_results_of_different_designs_are_told_apart(tmp_path):
+    stamp = {"path": "hw/rtl", "hash": "a1", "revision": "c0ffee", "dirty": True}
+    for name in ("decode-icarus", "formal"):
+        (tmp_path / f"{name}.json").write_text(json.dumps({"design": stamp}))
+    sources = Sources(tmp_path, tmp_path, tmp_path)
+    same = designs.section(sources)
+    assert (same.state, same.problem) == ("good", "")
+    assert same.blocks[0].rows[0][3] == "c0ffee and changes"
+    (tmp_path / "powerup.json").write_text(json.dumps({"design": {**stamp, "hash": "b2"}}))
+    mixed = designs.section(sources)
+    assert (mixed.state, mixed.problem) == ("warn", "the results are about 2 different designs")
 
 
 def test_a_torn_or_strange_result_does_not_cost_the_page(tmp_path):

@@ -1,7 +1,8 @@
 """Regressions: many jobs, one machine or a farm, one engine.
 
-The package is split so that each module can be read alone: `config` turns the readable YAML into
-`spec` objects, `engine` hands them to Dask workers, `supervise` runs each one as a child process
-with a time limit, `store` and `history` keep what came back, and `view`, `buckets`, `junit` and
-`report` show it. Nothing is imported here: a job's process must start quickly.
+Each module can be read alone: `suites` turns the readable YAML into `records`, `planning` makes a
+plan of them, or takes up an interrupted one if its `inputs` are still the same, `session` runs it:
+`dispatch` hands jobs to Dask workers (`clusters`, `farms`), `worker` runs each as a child process
+with a time limit, `run_folder` and `history` keep what came back, and `display`, `buckets`,
+`summary` and `reports` show it. Nothing is imported here: a job's process must start quickly.
 """

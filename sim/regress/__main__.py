@@ -50,12 +50,12 @@ def main() -> int:
     if args.seed is not None and not 0 <= args.seed < 2**63:
         fail(NAME, f"SEED={args.seed}: needs 0 to {2**63 - 1}")
     # Dask takes its time: what is wrong with the command line is said first.
-    from sim.regress import builds, session
+    from sim.regress import builds, planning, session
     from sim.regress.display import choose
     from sim.regress.rerun import base_of
 
     design = args.rtl or own_design()
-    options = session.Options(
+    options = planning.Options(
         file=args.file,
         base=(args.base or base_of(design)).resolve(),
         suite=args.suite,

@@ -27,7 +27,7 @@ from regress_samples import make_jobs
 
 from sim.engine.design import Design
 from sim.regress import __main__ as regress_entry
-from sim.regress import clusters, dispatch, run_folder, session, suites
+from sim.regress import clusters, dispatch, planning, run_folder, suites
 from sim.regress.farms import ClusterError
 from sim.regress.records import JobRecord
 from sim.shared import jsonl
@@ -289,10 +289,10 @@ def test_a_resume_goes_on_only_with_what_it_began_with(tmp_path):
     file = tmp_path / "regress.yaml"
     groups = [group("quick", "true"), group("slow", "sleep 1")]
 
-    def prepare(changed=groups, rtl: Path = rtl, **more: Any) -> session.Session:
+    def prepare(changed=groups, rtl: Path = rtl, **more: Any) -> planning.Session:
         file.write_text(yaml.safe_dump({"suites": {"s": {"groups": changed}}}))
-        options = session.Options(file, tmp_path, "s", Design.load(rtl), 2, **more)
-        return session.prepare(options, suites.load(file))
+        options = planning.Options(file, tmp_path, "s", Design.load(rtl), 2, **more)
+        return planning.prepare(options, suites.load(file))
 
     first = prepare(seed=7)
     record = JobRecord("quick." + first.plan.jobs[0].id.split(".", 1)[1], "passed")

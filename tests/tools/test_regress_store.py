@@ -11,7 +11,7 @@ import pytest
 from msgspec import structs
 from regress_samples import DESIGN, make_jobs, make_plan
 
-from sim.regress import history, inputs, reports, run_folder, session, summary
+from sim.regress import history, inputs, planning, reports, run_folder, summary
 from sim.regress.records import Failure, JobRecord, JobSpec
 from sim.regress.run_folder import RECORD, RESULTS
 from sim.shared import jsonl
@@ -131,10 +131,10 @@ def test_every_source_of_a_job_is_among_the_inputs():
 
 def test_a_job_that_changed_came_or_went_is_named():
     jobs = make_jobs(3)
-    assert session.changed_jobs(jobs, jobs) == []
-    assert session.changed_jobs(jobs, jobs[1:]) == [jobs[0].id]
+    assert planning.changed_jobs(jobs, jobs) == []
+    assert planning.changed_jobs(jobs, jobs[1:]) == [jobs[0].id]
     longer = [structs.replace(jobs[0], timeout=1.0), *jobs[1:], *make_jobs(1, "new")]
-    assert session.changed_jobs(jobs, longer) == [jobs[0].id, make_jobs(1, "new")[0].id]
+    assert planning.changed_jobs(jobs, longer) == [jobs[0].id, make_jobs(1, "new")[0].id]
 
 
 def remember(path: Path, name: str) -> None:

@@ -151,7 +151,9 @@ def formal(results: Path) -> None:
         **{"seconds": 3.2, "verdict": "proved", "mutant": "fails (1.0 s)"},
     }
     two = {**one, "property": "done_once", "mutant": "NOT NOTICED (proved)"}
-    write_json(results / "formal.json", {"passed": False, "properties": [one, two]})
+    stamp = {"path": "hw/rtl", "hash": "a1", "revision": "", "dirty": False}
+    figures = {"design": stamp, "passed": False, "properties": [one, two]}
+    write_json(results / "formal.json", figures)
 
 
 def regression(base: Path, broken: bool) -> None:

@@ -314,6 +314,25 @@ module ga2 (
       .done_q(unpack_done)
   );
 
+`ifdef GA2_ASSERT
+  wire [7:0] selected = {is_ld, is_st, is_mm, is_rq, is_sm, is_vadd, is_amax, is_unpack};
+  wire [7:0] ending = {
+    ld_done, st_done, mm_done, rq_done, sm_done, vadd_done, amax_done, unpack_done
+  };
+
+  // Units take turns. A look at the end of each, because one in every cycle costs time.
+  always @(ending) begin
+    if (ending != '0) begin
+      assert (ending == selected) else $error("%b ended, %b had its turn", ending, selected);
+      assert (({1'b0, st_ren, mm_ren, rq_ren, sm_ren, vadd_ren, amax_ren, unpack_ren}
+          & ~selected) == '0)
+      else $error("another unit than %b reads", selected);
+      assert (({ld_we, 1'b0, mm_we, rq_we, sm_we, vadd_we, amax_we, unpack_we} & ~selected) == '0)
+      else $error("another unit than %b writes", selected);
+    end
+  end
+`endif
+
 `ifdef FORMAL
 `include "ga2.svh"
 `endif

@@ -42,6 +42,10 @@ module ga2_load (
         resp_left_q <= '0;
         we_q <= 1'b0;
       end else if (start) begin
+`ifdef GA2_ASSERT
+        assert (resp_left_q == '0 && !we_q) else $error("started while it works");
+        assert (len != '0) else $error("started with nothing to load");
+`endif
         req_valid_q <= 1'b1;
         req_addr_q <= src;
         req_left_q <= len;

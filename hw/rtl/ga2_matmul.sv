@@ -150,9 +150,21 @@ module ga2_matmul (
           end
           StDrain: state_q <= StClear;
           StClear: state_q <= StStream;  // the first step clears the array
-          StFlush: state_q <= StDone;
+          StFlush: begin
+`ifdef GA2_ASSERT
+            assert (outer_q == 2'(m)) else $error("%0d rows written of %0d", outer_q, m);
+`endif
+            state_q <= StDone;
+          end
           StDone: state_q <= StIdle;
-          default: state_q <= StSetup;  // idle, and active because of start
+          default: begin  // idle, and active because of start
+`ifdef GA2_ASSERT
+            assert (state_q == StIdle) else $error("there is no state %0d", state_q);
+            assert (m != '0 && m <= 3'd4 && k != '0 && k <= 7'd64 && n != '0 && n <= 3'd4)
+            else $error("shape %0d x %0d x %0d does not fit the array", m, k, n);
+`endif
+            state_q <= StSetup;
+          end
         endcase
       end
     end

@@ -57,12 +57,22 @@ module ga2_sequencer (
         fault_code <= '0;
         fault_pc <= '0;
       end else begin
+`ifdef GA2_ASSERT
+        assert (!retire || waiting) else $error("a unit ended that was not started");
+        assert (!fault || halted) else $error("a fault did not halt the program");
+`endif
         case (state_q)
           StFetch: begin
             instr_q <= imem_data;
             state_q <= StIssue;
           end
           StIssue: begin
+`ifdef GA2_ASSERT
+            assert (check_code <= ga2_pkg::FaultOverlap)
+            else $error("there is no fault code %0d", check_code);
+            assert (issue_fault || instr_q[ga2_pkg::FieldOp+:4] <= ga2_pkg::OpUnpack)
+            else $error("no unit does operation %0d", instr_q[ga2_pkg::FieldOp+:4]);
+`endif
             state_q <= issue_start ? StWait : StHalted;
             if (issue_fault) begin
               fault <= 1'b1;
@@ -75,6 +85,9 @@ module ga2_sequencer (
             state_q <= StFetch;
           end
           default: begin
+`ifdef GA2_ASSERT
+            assert (begin_run) else $error("there is no state %0d", state_q);
+`endif
             pc_q <= '0;
             fault <= 1'b0;
             fault_code <= '0;

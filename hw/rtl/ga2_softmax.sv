@@ -73,6 +73,10 @@ module ga2_softmax (
         scale_q <= 1'b0;
         we_q <= 1'b0;
       end else if (start) begin
+`ifdef GA2_ASSERT
+        assert (state_q == StIdle) else $error("started while it works");
+        assert (len != '0) else $error("started with no scores");
+`endif
         state_q <= StMax;
         ren_q <= 1'b1;
         raddr_q <= src;
@@ -112,7 +116,12 @@ module ga2_softmax (
             if (last_read) ren_q <= 1'b0;
             if (exp_q && !exp_data_q) state_q <= StStartDiv;
           end
-          StStartDiv: state_q <= StDivide;
+          StStartDiv: begin
+`ifdef GA2_ASSERT
+            assert (sum_q >= 28'd65535) else $error("the sum of exponentials is %0d", sum_q);
+`endif
+            state_q <= StDivide;
+          end
           StDivide:
           if (divided) begin
             ren_q <= 1'b1;
@@ -120,7 +129,12 @@ module ga2_softmax (
           end
           StScale: begin
             if (last_read) ren_q <= 1'b0;
-            if (done) state_q <= StIdle;
+            if (done) begin
+`ifdef GA2_ASSERT
+              assert (probability_q <= 17'd65536) else $error("more than 1: %0d", probability_q);
+`endif
+              state_q <= StIdle;
+            end
           end
           default: ;
         endcase

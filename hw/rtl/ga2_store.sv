@@ -36,6 +36,10 @@ module ga2_store (
         data_q <= 1'b0;
         wr_valid_q <= 1'b0;
       end else if (start) begin
+`ifdef GA2_ASSERT
+        assert (!ren_q && !data_q && !wr_valid_q) else $error("started while it works");
+        assert (len != '0) else $error("started with nothing to store");
+`endif
         ren_q <= 1'b1;
         raddr_q <= src;
         left_q <= len;

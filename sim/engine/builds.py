@@ -24,6 +24,7 @@ from sim.engine.design import Design, Sources, design_of, read_list
 from sim.shared.errors import ToolError
 from sim.shared.files import digest
 from sim.shared.paths import BUILD, HDL, ROOT, RTL, SIMULATORS
+from sim.shared.process import run_to_end
 
 ENGINE = Path(__file__).resolve().parent
 MAKEFILE = ENGINE / "cocotb.mk"
@@ -119,6 +120,8 @@ def compile_options(
 ) -> tuple[list[str], str]:
     """Options for the compiler, and the suffix of the waves the build can write."""
     options = [f"-D{define}" for define in defines]
+    if not coverage:  # the arm in which an assertion fails cannot be covered
+        options.append("-DGA2_ASSERT")
     suffix = ""
     if sim == "icarus":
         # Icarus decides at run time, in every build.
@@ -255,7 +258,8 @@ def compile_into(folder: Path, sim: str, inputs: Inputs) -> None:
     options = [*inputs.options, *(f"-I{place(path)}" for path in dict.fromkeys(inputs.search))]
     if sim == "icarus":
         options.append(f"-M{reads}")
-    done = subprocess.run(
+    log = folder / "build.log"
+    code = run_to_end(
         [
             *("make", f"-j{len(os.sched_getaffinity(0))}", "-f", place(MAKEFILE), "ga2-build"),
             f"SIM={sim}",
@@ -265,16 +269,13 @@ def compile_into(folder: Path, sim: str, inputs: Inputs) -> None:
         ],
         cwd=snapshot,
         env=tool_environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
+        log=log,
     )
-    said = done.stdout
+    said = log.read_text(errors="replace")
     for path in inputs.contents:
         said = said.replace(place(path), str(path)) if place(path).startswith("outside") else said
-    (folder / "build.log").write_text(said)
-    if done.returncode or not all((folder / name).exists() for name in PRODUCTS[sim]):
+    log.write_text(said)
+    if code or not all((folder / name).exists() for name in PRODUCTS[sim]):
         raise BuildError(f"{sim} does not build:\n{tail(said)}")
     check_reads(reads, snapshot, inputs.contents)
 

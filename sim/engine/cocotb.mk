@@ -16,7 +16,7 @@ ifeq ($(SIM),verilator)
 # With 'override' what cocotb's makefile would append is ignored: above all --public-flat-rw, which
 # halves the speed. public.vlt names what Python touches instead. The rest is what it appends.
 cocotb_libs := $(shell cocotb-config --lib-dir)
-override COMPILE_ARGS := --vpi --prefix Vtop -o Vtop --timing --no-assert -Wno-fatal \
+override COMPILE_ARGS := --vpi --prefix Vtop -o Vtop --timing --assert -Wno-fatal \
   --timescale $(COCOTB_HDL_TIMEUNIT)/$(COCOTB_HDL_TIMEPRECISION) \
   -LDFLAGS "-Wl,-rpath,$(cocotb_libs) -L$(cocotb_libs) -lcocotbvpi_verilator" \
   -CFLAGS "-O2 -std=c++20" -MAKEFLAGS CFG_CXXFLAGS_PCH_I=-include \

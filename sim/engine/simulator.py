@@ -143,22 +143,36 @@ def simulate(
         target = folder / "waves" if waves is True else Path(waves).resolve()
         run.waves = target.with_suffix(f".{made.waves}")
         run.waves.parent.mkdir(parents=True, exist_ok=True)
-    begin = time.monotonic()
-    with scratch_folder() as scratch:
-        argv, env = command(made, run, plusargs, seed), run_environment(folder)
-        child = Child(argv, cwd=scratch, env=env, log=run.log)
-        try:
-            run.ended = follow(child, scratch, run, begin + timeout, on_result, stop)
-        finally:
-            child.end()
-        run.status = exit_status(scratch, child)
-    run.seconds = time.monotonic() - begin
+    execute(command(made, run, plusargs, seed), run, timeout, on_result, stop)
     if run.waves:
         write_save_file(run.waves)
     judge(run, job)
     if run.died:
         raise SimulationError(run)
     return run
+
+
+def execute(
+    argv: list[str],
+    run: JobResult,
+    timeout: float,
+    on_result: OnResult | None = None,
+    stop: threading.Event | None = None,
+    stall: float | None = None,
+) -> None:
+    """Carry out a call of ``command`` to its end, however that comes, and note it in ``run``."""
+    begin = time.monotonic()
+    with scratch_folder() as scratch:
+        child = Child(argv, cwd=scratch, env=run_environment(run.folder), log=run.log)
+        try:
+            progress = Progress(child, scratch / PULSE_FILE, stall or STALL_SECONDS)
+            run.ended = follow(progress, run, begin + timeout, on_result, stop)
+        finally:
+            child.end()
+        run.status = exit_status(scratch, child)
+    if run.status >= 128 and run.ended is Ended.EXITED:
+        run.ended = Ended.CRASHED
+    run.seconds = time.monotonic() - begin
 
 
 def run_environment(folder: Path) -> dict[str, str]:
@@ -187,7 +201,10 @@ def command(made: Build, run: JobResult, plusargs: tuple[str, ...], seed: int) -
     if made.sim == "icarus":
         # vvp takes its wave format behind the program's name, where plusargs go, too.
         arguments += ["-fst" if run.waves else "-none"]
-    elif run.waves:
+    else:
+        # An assertion that failed is a mismatch of its program; the others are played all the same.
+        arguments += ["+verilator+error+limit+1000000000"]
+    if made.sim == "verilator" and run.waves:
         sim_args = f"--trace --trace-file {run.waves}"
     old = [made.binary, made.binary.with_suffix(".mk")]
     return [
@@ -216,8 +233,7 @@ def exit_status(scratch: Path, child: Child) -> int:
 
 
 def follow(
-    child: Child,
-    scratch: Path,
+    progress: Progress,
     run: JobResult,
     deadline: float,
     on_result: OnResult | None,
@@ -229,9 +245,8 @@ def follow(
         StoppedError: ``stop`` was set.
     """
     records = Tail(run.folder / RESULTS_FILE)
-    progress = Progress(child, scratch / PULSE_FILE)
     while True:
-        running = child.running(POLL_SECONDS)
+        running = progress.child.running(POLL_SECONDS)
         for record in records.new():
             progress.seen()
             take(run, record, on_result)
@@ -250,9 +265,10 @@ class Progress:
 
     LOOK_SECONDS = 1.0
 
-    def __init__(self, child: Child, pulse: Path) -> None:
+    def __init__(self, child: Child, pulse: Path, limit: float) -> None:
         self.child = child
         self.pulse = pulse
+        self.limit = limit  # seconds of processor time
         self.beat = 0
         self.cpu = 0.0
         self.looked = self.moved = time.monotonic()
@@ -277,8 +293,8 @@ class Progress:
             return False
         if now - self.moved > DEAF_SECONDS:
             return True
-        busy = now - self.moved > STALL_SECONDS
-        return busy and self.child.cpu_seconds() - self.cpu > STALL_SECONDS
+        busy = now - self.moved > self.limit
+        return busy and self.child.cpu_seconds() - self.cpu > self.limit
 
 
 def take(run: JobResult, fields: dict[str, Any], on_result: OnResult | None) -> None:
@@ -295,12 +311,8 @@ def take(run: JobResult, fields: dict[str, Any], on_result: OnResult | None) -> 
 def judge(run: JobResult, job: Job) -> None:
     """Decide whether the run as a whole passed, and say what is wrong if it did not."""
     verdicts = test_verdicts(run.folder / "results.xml")
-    if run.status >= 128 and run.ended is Ended.EXITED:
-        run.ended = Ended.CRASHED
-    if run.ended is Ended.CRASHED:
-        run.error = f"crashed ({signal_name(run.status - 128)}) {place(run, job)}"
-    elif run.ended and run.ended is not Ended.EXITED:
-        run.error = f"{run.ended.value} {place(run, job)}"
+    if run.ended is not Ended.EXITED:
+        run.error = f"{how_it_ended(run)} {place(run, job)}"
     elif not run.summary:
         run.error = f"ended without a summary, exit status {run.status}, {place(run, job)}"
     elif not verdicts:
@@ -314,6 +326,13 @@ def judge(run: JobResult, job: Job) -> None:
         run.error += f": {said[-1]}"
     sound = run.status == 0 and not run.error and all(verdicts)
     run.passed = sound and not run.failed and run.summary["comparisons"] > 0
+
+
+def how_it_ended(run: JobResult) -> str:
+    """Say it in a word or two, e.g. ``crashed (SIGSEGV)``."""
+    if run.ended is Ended.CRASHED:
+        return f"crashed ({signal_name(run.status - 128)})"
+    return run.ended.value if run.ended else "never began"
 
 
 def place(run: JobResult, job: Job) -> str:

@@ -35,7 +35,11 @@ def lints() -> list[Lint]:
         Lint("ruff check", [sys.executable, "-m", "ruff", "check", "--quiet", "."]),
         Lint("ruff format", [sys.executable, "-m", "ruff", "format", "--check", "--quiet", "."]),
         Lint("mypy", [sys.executable, "-m", "mypy"]),
-        Lint("verilator: design", [*verilator, "-Wall", "--top-module", "ga2", *rtl], silent=True),
+        Lint(
+            "verilator: design",
+            [*verilator, "-Wall", "-DGA2_ASSERT", "--top-module", "ga2", *rtl],
+            silent=True,
+        ),
         Lint("icarus: design", [*icarus, "-s", "ga2", *rtl], silent=True),
         # Behavioural code: -Wall would object to its style, the default warnings are about faults.
         Lint(

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import subprocess
 import tempfile
-import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from rich.console import Console
 from rich.markup import escape
 
-from sim.engine.builds import MAKEFILE, Build, build, tail, tool_environment
+from sim.engine.builds import Build, build, tail
 from sim.engine.design import Design, add_design_option, design_of, print_design
+from sim.engine.simulator import JobResult, command, execute, how_it_ended
 from sim.shared import junit
 from sim.shared.cli import Parser, run
 from sim.shared.junit import Case
 from sim.shared.outcome import Outcome
 from sim.shared.paths import RESULTS, ROOT, RTL, SIMULATORS
+from sim.shared.process import Ended
 from sim.shared.results import print_verdict
 from sim.shared.test_log import record_units
 
@@ -86,47 +86,23 @@ def run_unit(
     design = design_of(rtl)
     made = build_units(sim, design)
     outcome = UnitRun()
-    begin = time.monotonic()
-    with tempfile.TemporaryDirectory() as scratch:
-        results = Path(scratch) / "results.xml"
-        try:
-            done = subprocess.run(
-                command(made, unit, results, seed),
-                cwd=scratch,
-                env=tool_environment(),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                encoding="utf-8",
-                errors="backslashreplace",
-                timeout=TIMEOUT,
-            )
-        except subprocess.TimeoutExpired:
-            outcome.error = f"not done after {TIMEOUT:.0f} s"
-            return outcome
-        outcome.seconds = time.monotonic() - begin
+    with tempfile.TemporaryDirectory() as name:
+        run = JobResult(folder=Path(name), log=Path(name) / "run.log")
+        results = run.folder / "results.xml"
+        call = [*command(made, run, (), seed), f"COCOTB_TOPLEVEL={TOP}"]
+        # The bench says nothing about simulated time while it runs.
+        execute([*call, f"COCOTB_TEST_MODULES=verif.units.{unit}"], run, TIMEOUT, stall=TIMEOUT)
+        outcome.seconds = run.seconds
         cases = take_results(outcome, results)
-        if not outcome.tests:
-            outcome.error = f"no test ran:\n{tail(done.stdout)}"
-        elif done.returncode and not outcome.failures:
-            outcome.error = f"the simulator ended with {done.returncode}:\n{tail(done.stdout)}"
-        if outcome.tests and not outcome.error and (recorded or design.is_own):
+        if run.ended is not Ended.EXITED:
+            outcome.error = how_it_ended(run)
+        elif not outcome.tests:
+            outcome.error = f"no test ran:\n{tail(run.log.read_text(errors='replace'))}"
+        elif run.status and not outcome.failures:
+            outcome.error = f"exit status {run.status}"
+        elif not outcome.error and (recorded or design.is_own):
             record_units(sim, cases, recorded or RESULTS)
     return outcome
-
-
-def command(made: Build, unit: str, results: Path, seed: int) -> list[str]:
-    """The call of make that runs the compiled bench."""
-    return [
-        *("make", "-s", "-f", str(MAKEFILE), "-I", str(ROOT), f"SIM={made.sim}"),
-        *(f"SIM_BUILD={made.folder}", f"COCOTB_TOPLEVEL={TOP}"),
-        f"COCOTB_TEST_MODULES=verif.units.{unit}",
-        f"COCOTB_RESULTS_FILE={results}",
-        f"COCOTB_RANDOM_SEED={seed}",
-        # The build is named after its contents; make must not look at times of files.
-        *("-o", str(made.binary), "-o", str(made.binary.with_suffix(".mk"))),
-        "regression",
-    ]
 
 
 def take_results(outcome: UnitRun, results: Path) -> list[Case]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
 import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
@@ -15,6 +14,7 @@ from typing import Any, NoReturn
 from model.chip.assembler import AssemblyError
 from model.chip.image import ImageError
 from model.errors import ModelError, ParameterError
+from sim.shared import interrupts
 from sim.shared.errors import ToolError, UsageError
 from sim.shared.paths import SIMULATORS
 from verif.items.program_item import ProgramItemError
@@ -29,13 +29,12 @@ EXPECTED = (
 class Parser(argparse.ArgumentParser):
     """An argument parser whose errors are one line, without the usage text.
 
-    Where it is made everything is loaded: from then on Ctrl-C raises KeyboardInterrupt.
+    Where it is made everything is loaded: from then on Ctrl-C raises an exception.
     """
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+        interrupts.arm()
 
     def error(self, message: str) -> NoReturn:
         """Print ``message`` and exit with 2."""
@@ -58,6 +57,7 @@ def integer(text: str) -> int:
 
 def run(program: str, main: Callable[[], int]) -> NoReturn:
     """Run ``main`` and leave with its exit code; expected errors become one line and a 2."""
+    interrupts.arm()
     try:
         check_temporary_folder()
         code = main()
@@ -68,10 +68,13 @@ def run(program: str, main: Callable[[], int]) -> NoReturn:
         fail(program, str(error))
     except OSError as error:
         fail(program, f"{error.filename}: {error.strerror}" if error.filename else str(error))
+    except interrupts.TerminatedError:
+        print(f"\n{program}: terminated", file=sys.stderr)
+        code = interrupts.TERMINATED
     except KeyboardInterrupt:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second one changes nothing
         print(f"\n{program}: interrupted", file=sys.stderr)
-        code = 130
+        code = interrupts.INTERRUPTED
+    interrupts.disarm()
     sys.exit(code)
 
 

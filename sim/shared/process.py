@@ -257,6 +257,17 @@ class Child:
         _guard.remove(self.pid)
 
 
+def run_to_end(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], log: Path) -> int:
+    """Run `argv` as a `Child`, which an exception here ends, too; return its exit code."""
+    child = Child(argv, cwd=cwd, env=env, log=log)
+    try:
+        while child.running(3600.0):
+            pass
+    finally:
+        child.end()
+    return child.code or 0
+
+
 class _Guard:
     """A tiny process that kills the registered groups as soon as this process is gone.
 

@@ -277,6 +277,11 @@ def compare_protocol(prediction: Prediction, seen: Observation) -> Found:
     return 1, found
 
 
+def compare_complaints(prediction: Prediction, seen: Observation) -> Found:
+    """The design complained of nothing: no assertion of its own failed."""
+    return 0, [Mismatch("assertion", text) for text in seen.complaints]
+
+
 CHECKS: tuple[Callable[[Prediction, Observation], Found], ...] = (
     compare_end,
     compare_counters,
@@ -287,4 +292,5 @@ CHECKS: tuple[Callable[[Prediction, Observation], Found], ...] = (
     compare_replay,
     compare_retires,
     compare_protocol,
+    compare_complaints,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from typing import Any
 
 from pyuvm import ConfigDB, uvm_analysis_port, uvm_component
@@ -68,9 +69,11 @@ class Scoreboard(uvm_component):
         self.ap.write(Verdict(prediction, seen, result))
         self.results.write(result)
 
-    def accept_late(self, errors: ProtocolErrors) -> None:
-        """Protocol errors after the last program, which belong to no result."""
-        self.mismatches += errors.count
+    def accept_late(self, errors: ProtocolErrors, complaints: Sequence[str] = ()) -> None:
+        """Protocol errors and complaints after the last program, which belong to no result."""
+        self.mismatches += errors.count + len(complaints)
+        for text in complaints:
+            self.logger.error("after the last program: %s", text)
         for code in codes_of(errors.mask):
             self.logger.error("after the last program: %s", PROTOCOL_ERRORS[code])
 

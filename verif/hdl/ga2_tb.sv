@@ -193,7 +193,7 @@ module ga2_tb;
 `else
     $writememh("memory.hex", u_ext.mem, 0, depth - 1);
 `ifndef GA2_NETLIST
-    $writememh("scratchpad.hex", dut.u_scratchpad.mem);
+    $writememh("scratchpad.hex", dut.u_scratchpad.mem, 0, 4095);
 `endif
 `endif
   end

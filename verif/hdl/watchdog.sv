@@ -2,12 +2,14 @@
 // Follows one program from `start` to its end. `done` rises some cycles after `halted` (late
 // traffic and unstable outputs still show), or up to `Tick` cycles after the cycle limit; then
 // `hang` is high. If nobody starts another program for `IdleLimit` cycles the simulation is
-// finished: a testbench that died must not leave a self-clocked simulation running.
+// finished: a testbench that died must not leave a self-clocked simulation running. Now and then it
+// writes the file `pulse`: who waits for the simulator sees that time goes on.
 `default_nettype none
 
 module watchdog #(
   parameter int Settle    = 3,
   parameter int Tick      = 64,
+  parameter int Pulse     = 1024,  // ticks
   parameter int IdleLimit = 4_000_000,
   parameter int Period    = 2  // of the clock, in time units
 ) (
@@ -23,6 +25,7 @@ module watchdog #(
 );
 
   time        deadline;
+  integer     ticks, pulse_fd;
   logic       expired;
   logic [3:0] settled;
 
@@ -34,6 +37,7 @@ module watchdog #(
     done     = 1'b0;
     hang     = 1'b0;
     expired  = 1'b0;
+    ticks    = 0;
     settled  = '0;
     deadline = 64'(IdleLimit * Period);
   end
@@ -41,6 +45,12 @@ module watchdog #(
   // Looks at the time now and then instead of counting cycles.
   always begin
     #(Tick * Period);
+    ticks = ticks + 1;
+    if (ticks % Pulse == 0) begin
+      pulse_fd = $fopen("pulse", "w");
+      $fwrite(pulse_fd, "%0d\n", $time);
+      $fclose(pulse_fd);
+    end
     if ($time >= deadline) begin
       if (running) begin
         expired = 1'b1;

@@ -8,8 +8,8 @@ from typing import Any, Literal, get_args
 
 # From what says most about a failure to what says least.
 MismatchKind = Literal[
-    "testbench", "x", "hang", "fault", "retire", "protocol", "traffic", "scratchpad", "memory",
-    "counter",
+    "testbench", "x", "assertion", "hang", "fault", "retire", "protocol", "traffic", "scratchpad",
+    "memory", "counter",
 ]  # fmt: skip
 MISMATCH_KINDS: tuple[MismatchKind, ...] = get_args(MismatchKind)
 

@@ -54,9 +54,11 @@ class BaseTest(uvm_test):
         self.env.predictor.foresee(sequence.foreseen())
         self.env.result_log.begin()
         await self.env.control.driver.ready.wait()
+        self.env.control.monitor.complaints.new()  # what was said before the first reset is nothing
         await sequence.start(self.env.control.sequencer)
         await self.drain()
-        self.env.scoreboard.accept_late(self.env.control.monitor.protocol())
+        monitor = self.env.control.monitor
+        self.env.scoreboard.accept_late(monitor.protocol(), monitor.complaints.new())
         self.drop_objection()
 
     async def drain(self) -> None:

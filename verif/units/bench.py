@@ -21,6 +21,7 @@ from model.chip.isa import EXT_WORDS, SPAD_WORDS, FaultCode, Instruction, Op, ch
 from model.chip.machine import Machine
 from model.chip.signature import keys_of, signatures
 from model.chip.timing import DEFAULT_LATENCY, busy_cycles
+from verif.agents.control.complaints import ComplaintReader
 
 QUIET_CYCLES = 2  # FETCH and ISSUE separate two instructions on the chip
 SLACK = 8  # cycles beyond the predicted end before a unit counts as hung
@@ -58,6 +59,7 @@ class UnitBench:
 
     def __init__(self, dut: Any) -> None:
         self.dut = dut
+        self.complaints: ComplaintReader | None = None  # before the first reset all may be said
         self.rng = random.Random(cocotb.RANDOM_SEED)
         contents = np.random.default_rng(self.rng.getrandbits(64))
         self.spad: Words = contents.integers(0, 1 << 32, SPAD_WORDS, dtype=np.uint32)
@@ -69,6 +71,7 @@ class UnitBench:
         bench = cls(dut)
         await FallingEdge(dut.clk)
         await bench.reset()
+        bench.complaints = ComplaintReader()
         return bench
 
     async def reset(self) -> None:
@@ -84,8 +87,10 @@ class UnitBench:
         """Let ``cycles`` pass in which no unit may ask for anything.
 
         Raises:
-            AssertionError: one did.
+            AssertionError: one did, or the design complained of something before.
         """
+        said = self.complaints.new() if self.complaints else []
+        assert not said, f"the design complained: {said[0]}"
         for _ in range(cycles):
             await FallingEdge(self.dut.clk)
             assert int(self.dut.any_request.value) == 0, "an idle unit asked for something"

@@ -200,6 +200,7 @@ class MutationTest(BaseTest):
         await driver.cycles(2)
         await driver.reset()
         self.env.control.monitor.protocol()
+        self.env.control.monitor.complaints.new()
         await driver.cycles(2)
 
     async def play(self, item: ProgramItem) -> ProgramResult:

@@ -10,6 +10,7 @@ from cocotb.triggers import RisingEdge
 from pyuvm import ConfigDB, uvm_analysis_port, uvm_monitor
 
 from model.chip.timing import Counters
+from verif.agents.control.complaints import ComplaintReader
 from verif.agents.control.config import ControlConfig
 from verif.agents.control.observation import (
     Observation,
@@ -30,6 +31,7 @@ class ControlMonitor(uvm_monitor):
         self.ap = uvm_analysis_port("ap", self)
         self.config: ControlConfig = ConfigDB().get(self, "", "agent_config")
         self.dut: Any = cocotb.top
+        self.complaints = ComplaintReader()
 
     async def run_phase(self) -> None:
         """Wake at the end of every program."""
@@ -68,6 +70,7 @@ class ControlMonitor(uvm_monitor):
             writes=read_writes(folder),
             retires=read_retires(folder) if self.probed else None,
             protocol=self.protocol(),
+            complaints=self.complaints.new(),
         )
 
     def protocol(self) -> ProtocolErrors:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,6 +47,7 @@ class Observation:
         retires: retire records, int64 (n, 7) in the order of ``RETIRE_FIELDS``; None when the
             design is a netlist without probe.
         protocol: the protocol checker's sum.
+        complaints: what the design itself complained of, one line each.
     """
 
     hung: bool
@@ -60,6 +62,7 @@ class Observation:
     writes: Words
     retires: npt.NDArray[np.int64] | None
     protocol: ProtocolErrors
+    complaints: Sequence[str] = ()
 
 
 def read_memory(folder: Path, name: str) -> tuple[Words, list[int]]:

@@ -1,0 +1,255 @@
+"""However a simulator ends, and whatever the design says of itself, the verdict tells."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+from rich.console import Console
+
+from model.chip.isa import SPAD_WORDS, encode, halt, ld, mm, rq, sm, st, vadd
+from sim.engine import job_folder, simulator
+from sim.engine.play import Simulation, play
+from sim.engine.simulator import SimulationError, simulate
+from sim.shared.patch import Patch
+from sim.shared.paths import ROOT, RTL, SIMULATORS
+from sim.shared.process import Ended
+from verif.agents.control.complaints import complaints_in
+from verif.items.job import Job
+from verif.items.program_item import ProgramItem
+
+PROGRAM = [
+    encode(instruction)
+    for instruction in (
+        ld(0, 0, 64),
+        mm(512, 0, 64, 4, 16, 4),
+        rq(600, 512, 16, 1 << 20, 24),
+        sm(700, 600, 16),
+        vadd(800, 600, 700, 16),
+        st(800, 64, 16),
+        halt(),
+    )
+]
+SPIN = Patch("ga2.sv", "`ifdef FORMAL", "always @(posedge start) forever #0;\n`ifdef FORMAL")
+
+
+def item(name: str = "program") -> ProgramItem:
+    spad = np.zeros(SPAD_WORDS, dtype=np.uint32)
+    return ProgramItem(name, PROGRAM, np.arange(64, dtype=np.uint32), spad=spad, depth=128)
+
+
+def planted(folder: Path, *patches: Patch) -> Path:
+    """A copy of the design with faults."""
+    shutil.copytree(RTL, folder, dirs_exist_ok=True)
+    for patch in patches:
+        path = folder / patch.file
+        path.write_text(patch.apply(path.read_text()))
+    return folder
+
+
+ASSERTIONS = {
+    "ended that was not started": Patch("ga2.sv", "assign retire = ", "assign retire = issue || "),
+    "another unit than": Patch("ga2.sv", "issue_start && is_sm", "issue_start && (is_sm || is_rq)"),
+    "nothing to load": Patch("ga2.sv", ".len(c[11:0])", ".len('0)", ".src(b), .len(c[11:0])"),
+    "nothing to store": Patch("ga2.sv", ".len(c[11:0])", ".len('0)", ".dst(b), .len(c[11:0])"),
+    "nothing to add": Patch("ga2.sv", ".len(d[11:0])", ".len('0)"),
+    "the sum of exponentials is": Patch(
+        "ga2_softmax.sv", "sum_q + 28'(exponential)", "28'(exponential >> 1)"
+    ),
+    "1 rows written of 4": Patch(
+        "ga2_matmul.sv",
+        "outer_q == outer_last",
+        "outer_q <= outer_last",
+        "if (outer_q == outer_last) state_q <= StFlush",
+    ),
+}
+
+
+@pytest.mark.parametrize("text", ASSERTIONS)
+def test_each_assertion_of_the_design_fires(text: str, tmp_path: Path) -> None:
+    rtl = planted(tmp_path / "rtl", ASSERTIONS[text])
+    try:
+        results = simulate("icarus", Job(items=[item()]), rtl=rtl, folder=tmp_path / "job").results
+    except SimulationError as error:
+        results = error.run.results
+    said = [m.message for result in results for m in result.mismatches if m.kind == "assertion"]
+    assert any(text in message for message in said), said
+
+
+@pytest.mark.parametrize("sim", SIMULATORS)
+def test_a_complaint_fails_the_program_in_which_it_is_made(sim: str, tmp_path: Path) -> None:
+    """Also a mere warning, of a design that does everything right."""
+    complain = Patch(
+        "ga2.sv",
+        "`ifdef FORMAL",
+        'always @(posedge clk) if (retire && is_vadd) $warning("vadd of %0d", d[11:0]);\n'
+        'always @(posedge clk) if (retire && is_sm) assert (c != 3) else $error("three");\n'
+        "`ifdef FORMAL",
+    )
+    rtl = planted(tmp_path / "rtl", complain)
+    quiet = ProgramItem("quiet", [encode(ld(0, 0, 8)), encode(halt())])
+    three = ProgramItem("three", [encode(sm(0, 64, 3)), encode(halt())])
+    job = Job(items=[quiet, item("loud"), three, quiet])
+    run = simulate(sim, job, rtl=rtl, folder=tmp_path / "job")
+    assert [result.passed for result in run.results] == [True, False, False, True]
+    assert not run.passed
+    said = [[m.message for m in result.mismatches] for result in run.failed]
+    assert "vadd of 16" in said[0][0]
+    assert "three" in said[1][0]
+    assert "ga2.sv:" in said[1][0]
+
+
+def test_complaints_of_both_simulators_are_read() -> None:
+    text = (
+        "[7] %Error: t.sv:3: Assertion failed in t: i is 3\n%Error: t.sv:3: Verilog $stop\n"
+        "ERROR: t.sv:3: i is 4\n       Time: 7 Scope: t\nWARNING: t.sv:4: x\n"
+        "     0.00ns ERROR    gpi  is no complaint of the design\nINFO: t.sv:5: neither\n"
+    )
+    assert complaints_in(text) == [
+        "error: t.sv:3: Assertion failed in t: i is 3",
+        "error: t.sv:3: i is 4",
+        "warning: t.sv:4: x",
+    ]
+
+
+@pytest.fixture
+def startup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Lets Python inside the simulator, and no other, start with some lines of ours."""
+
+    def plant(lines: str) -> None:
+        folder = tmp_path / "startup"
+        folder.mkdir()
+        guard = "import os\nif open('/proc/self/comm').read().strip() in ('vvp', 'Vtop'):\n"
+        body = "".join(f"    {line}\n" for line in lines.splitlines())
+        (folder / "sitecustomize.py").write_text(guard + body)
+        monkeypatch.setenv("PYTHONPATH", str(folder))
+
+    return plant
+
+
+@pytest.mark.parametrize("sim", SIMULATORS)
+def test_a_crash_after_the_last_result_is_no_pass(
+    sim: str, startup: Callable[[str], None], tmp_path: Path
+) -> None:
+    startup("import atexit, signal\natexit.register(os.kill, os.getpid(), signal.SIGSEGV)")
+    with pytest.raises(
+        SimulationError, match=r"crashed \(SIGSEGV\) after the last program"
+    ) as info:
+        simulate(sim, Job(items=[item()]), folder=tmp_path / "job")
+    assert info.value.run.ended is Ended.CRASHED
+    assert [result.passed for result in info.value.run.results] == [True]
+    assert not info.value.run.passed
+
+
+def test_a_failure_status_after_the_last_result_is_no_pass(
+    startup: Callable[[str], None], tmp_path: Path
+) -> None:
+    startup("import atexit\natexit.register(os._exit, 3)")
+    run = simulate("icarus", Job(items=[item()]), folder=tmp_path / "job")
+    assert (run.passed, run.error) == (False, "ended with exit status 3")
+
+
+@pytest.mark.parametrize("sim", SIMULATORS)
+def test_a_killed_simulator_is_called_a_crash(sim: str, tmp_path: Path) -> None:
+    def kill(_: object) -> None:
+        for process in psutil.Process().children(recursive=True):
+            if process.name() in ("vvp", "Vtop"):
+                process.kill()
+
+    items = [item("first"), *(item(f"p{number}") for number in range(300))]
+    one = Simulation(Job(items=items), sim, folder=tmp_path / "job")
+    batch = play(Console(quiet=True), [one], on_result=kill)
+    assert not batch.passed
+    assert not batch.failed
+    assert "crashed (SIGKILL) in program 'p" in batch.errors[0]
+
+
+def test_a_simulator_that_makes_no_progress_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(simulator, "STALL_SECONDS", 1.0)
+    rtl = planted(tmp_path / "rtl", SPIN)
+    with pytest.raises(SimulationError, match="made no progress in program 'program'"):
+        simulate("icarus", Job(items=[item()]), rtl=rtl, folder=tmp_path / "job")
+
+
+def simulators_of(process: psutil.Process, seconds: float = 30.0) -> list[psutil.Process]:
+    """The simulators below a process, as soon as there are any."""
+    for _ in range(int(seconds * 20)):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            found = [child for child in process.children(recursive=True) if child.name() == "vvp"]
+            if found:
+                return found
+        time.sleep(0.05)
+    raise AssertionError("no simulator was started")
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "text"),
+    [
+        (signal.SIGINT, 130, "run: interrupted"),
+        (signal.SIGTERM, 143, "run: terminated"),
+        (signal.SIGKILL, -9, ""),
+    ],
+)
+def test_nothing_outlives_whoever_started_it(
+    number: signal.Signals, code: int, text: str, tmp_path: Path
+) -> None:
+    rtl = planted(tmp_path / "rtl", SPIN)
+    call = [sys.executable, "-m", "sim.programs.run", "--rtl", str(rtl)]
+    process = subprocess.Popen(
+        [*call, "--program", "examples/copy.asm"],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "MAKELEVEL": ""},
+    )
+    running = simulators_of(psutil.Process(process.pid))
+    process.send_signal(number)
+    if number == signal.SIGINT:
+        process.send_signal(number)  # impatient
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == code
+    assert said.strip() == text
+    _, alive = psutil.wait_procs(running, timeout=5)
+    assert not [one for one in alive if one.status() != psutil.STATUS_ZOMBIE]
+
+
+def test_scratch_falls_back_to_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(job_folder, "MEMORY", tmp_path)
+    with job_folder.scratch_folder() as scratch:
+        assert scratch.parent == tmp_path
+    monkeypatch.setattr(job_folder, "SCRATCH_BYTES", 1 << 60)  # full
+    with job_folder.scratch_folder() as scratch:
+        assert scratch.is_dir()
+        assert scratch.parent != tmp_path
+    monkeypatch.setattr(job_folder, "MEMORY", tmp_path / "none")
+    assert job_folder.memory() is None
+
+
+def test_folders_of_jobs_in_use_are_not_pruned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(job_folder, "JOBS", tmp_path)
+    monkeypatch.setattr(job_folder, "KEPT_JOBS", 1)
+    used, newest = (tmp_path / f"{n}0101000000-icarus-{os.getpid()}-abcdef" for n in (19, 22))
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    old, young = (tmp_path / f"2{n}0101000000-icarus-{ended.pid}-abcdef" for n in (0, 1))
+    for folder in (used, old, young, newest):
+        folder.mkdir()
+    for folder in (used, old):
+        os.utime(folder, (0, 0))
+    job_folder.job_path("icarus")
+    assert sorted(tmp_path.iterdir()) == [used, young, newest]

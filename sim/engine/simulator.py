@@ -9,13 +9,14 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import find_libpython
 from cocotb_tools import config as cocotb_config
 
 from sim.engine.builds import MAKEFILE, Build, build, tail, tool_environment
-from sim.engine.design import Design
+from sim.engine.design import Design, python_command
 from sim.engine.job_folder import job_path, scratch_folder
 from sim.engine.job_record import JobRecord
 from sim.engine.save_file import write_save_file
@@ -23,10 +24,10 @@ from sim.shared import junit
 from sim.shared.files import read_text
 from sim.shared.jsonl import Tail
 from sim.shared.outcome import Outcome
-from sim.shared.paths import ROOT, RTL
+from sim.shared.paths import ROOT, RTL, shown
 from sim.shared.process import Child, Ended
 from verif.agents.control.complaints import complaints_in
-from verif.items.job import JOB_VARIABLE, RESULTS_FILE, Job
+from verif.items.job import FAILING, JOB_VARIABLE, KEPT, RESULTS_FILE, Job
 from verif.items.result import ProgramResult
 
 POLL_SECONDS = 0.02
@@ -34,6 +35,7 @@ STALL_SECONDS = 60.0  # of processor time, without a result and without simulate
 DEAF_SECONDS = 600.0  # the same of wall-clock time, for one that sleeps
 STATUS_FILE = "status"  # in the scratch folder: exit status of the simulator itself
 PULSE_FILE = "pulse"  # in the scratch folder: touched by the testbench as simulated time goes on
+RERUN = "sim.programs.rerun"  # plays a kept program again
 OnResult = Callable[[ProgramResult], None]
 
 __all__ = ["JobResult", "SimulationError", "build", "simulate"]
@@ -304,6 +306,10 @@ def take(run: JobResult, fields: dict[str, Any], on_result: OnResult | None) -> 
         return
     result = ProgramResult.from_json(fields)
     run.results.append(result)
+    number = len(run.failed) - 1
+    if not result.passed and number < KEPT and not result.rerun:
+        folder = shown(run.folder / FAILING / str(number))
+        result.rerun = f"{python_command()} -m {RERUN} {quote(folder)}"
     if on_result:
         on_result(result)
 

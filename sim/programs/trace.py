@@ -6,7 +6,6 @@ microsecond stands for one cycle. Open the file at https://ui.perfetto.dev or ch
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from sim.programs.program_options import add_program_options, program_item
 from sim.shared.cli import Parser, run
 from sim.shared.errors import UsageError
 from sim.shared.failures import print_failures
+from sim.shared.files import write_json
 from sim.shared.paths import RESULTS, shown
 from sim.shared.results import verdict
 from verif.items.job import Job
@@ -81,8 +81,7 @@ def _instruction(
 def write_trace(path: Path, events: list[dict[str, Any]], **about: Any) -> None:
     """Write a trace file; ``about`` says in it what ran, and where."""
     data = {"traceEvents": events, "displayTimeUnit": "ns", "otherData": about}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(data) + "\n")
+    write_json(path, data, None)
 
 
 def trace_name(program: str) -> str:

@@ -21,7 +21,6 @@ LAYERS = ("model", "verif", "sim", "tests")
 REMAINING: set[tuple[str, str]] = set()
 # Texts of inner layers that name a command of the outer one, by file.
 REMAINING_TEXTS: set[str] = {
-    "verif/env/result_log.py",
     "verif/sequences/random_programs.py",
 }
 COMMAND = re.compile(r"\bsim\.\w+|(^|['`])make [a-z]")

@@ -3,38 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
-import sys
 import time
 from dataclasses import replace
-from pathlib import Path
-from shlex import quote
 from typing import Any
 
-import cocotb
 import numpy as np
 from pyuvm import ConfigDB, uvm_component
 
 from verif.env.analysis_input import AnalysisInput
 from verif.env.config import EnvConfig
 from verif.env.verdict import Verdict
-from verif.items.job import FAILING, MEMORY_FILE, RESULTS_FILE, Job, job_folder
-
-KEPT = 100
-ROOT = Path(__file__).resolve().parents[2]
-
-
-def simulator() -> str:
-    """The simulator this runs in, as it is named on the command line."""
-    return "verilator" if cocotb.SIM_NAME.lower().startswith("verilator") else "icarus"
-
-
-def rerun_command(folder: Path) -> str:
-    """Command that plays the kept job in ``folder`` with waves, from the project's folder."""
-    shown = folder.relative_to(ROOT) if folder.is_relative_to(ROOT) else folder
-    python = Path(os.environ.get("GA2_PYTHON", sys.executable))
-    python = python.relative_to(ROOT) if python.is_relative_to(ROOT) else python
-    return f"{quote(str(python))} -m sim.programs.rerun {quote(str(shown))}"
+from verif.items.job import FAILING, KEPT, MEMORY_FILE, RESULTS_FILE, Job, job_folder
 
 
 class ResultLog(uvm_component):
@@ -63,21 +42,18 @@ class ResultLog(uvm_component):
         result = verdict.result
         self.cycles += result.counters.get("total", 0)
         if not result.passed and self.kept < KEPT:
-            folder = self.keep(verdict)
-            if not result.rerun:
-                result.rerun = rerun_command(folder)
+            self.keep(verdict)
         if self.config.keep_memory:
             np.save(self.folder / MEMORY_FILE, verdict.seen.memory)
         self.write(result.to_json())
 
-    def keep(self, verdict: Verdict) -> Path:
-        """Save the failing program as a job; returns its folder."""
+    def keep(self, verdict: Verdict) -> None:
+        """Save the failing program as a job."""
         folder = self.folder / FAILING / f"{self.kept}"
         spad = verdict.prediction.spad_before
         item = replace(verdict.prediction.item, spad=spad, reset_before=True)
         Job("items", {}, [item]).save(folder)
         self.kept += 1
-        return folder
 
     def write(self, line: str) -> None:
         """Append one line, at once: the simulator may crash later."""

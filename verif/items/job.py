@@ -13,6 +13,7 @@ from verif.items.program_item import ProgramItem
 JOB_VARIABLE = "GA2_JOB"  # environment variable that names the job's folder
 JOB_FILE = "job.pkl"
 RESULTS_FILE = "results.jsonl"
+KEPT = 100  # failing programs of a job that are kept
 FAILING = "failing"  # subfolder of a job: its first failing programs as jobs of their own
 MEMORY_FILE = "memory.npy"  # with keep_memory
 COVERAGE_FILE = "coverage.xml"  # functional coverage of the programs that passed

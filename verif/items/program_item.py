@@ -54,7 +54,7 @@ class ProgramItem:
         cycle_limit: cycles after which the program counts as hung; None: twice what the cycle
             model allows and some slack.
         provenance: where it comes from, for a reader.
-        rerun: command that plays this program again; empty: the testbench names one.
+        rerun: command that plays this program again; empty: the front end names one.
 
     Raises:
         ProgramItemError: a value outside its range.

@@ -128,8 +128,8 @@ faults: setup-all ## realistic faults of several lines: which check finds each, 
 	@$(PY) -m sim.mutate.realistic $(call opt,NAME,--name) $(call opt,N,--count) $(call opt,SEED,--seed) \
 	  $(call opt,RTL,--rtl)
 
-mutate: setup-all ## seeded faults of the RTL against the tests, resuming where it stopped: [SAMPLE=n of each kind, 0 for all] [FRESH=1] [JOBS=n] [VERIFY=n]
-	@$(PY) -m sim.mutate.rtl $(call opt,SAMPLE,--sample) $(call flag,FRESH,--fresh) \
+mutate: setup-all ## seeded faults of the RTL against the tests, resuming where it stopped: [RTL=folder of another design] [SAMPLE=n of each kind, 0 for all] [FRESH=1] [JOBS=n] [VERIFY=n]
+	@$(PY) -m sim.mutate.rtl $(call opt,RTL,--rtl) $(call opt,SAMPLE,--sample) $(call flag,FRESH,--fresh) \
 	  $(call opt,JOBS,--jobs) $(call opt,VERIFY,--verify)
 
 mutate-model: setup-python ## mutants of the reference model against its tests, resuming where it stopped: [MODULES="page_table fixed_point"] [SAMPLE=100, 0 for all] [SEED=1] [FRESH=1] [JOBS=n]

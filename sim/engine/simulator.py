@@ -258,8 +258,8 @@ def follow(
             raise StoppedError("another simulation was interrupted")
         if time.monotonic() > deadline:
             return Ended.TIMED_OUT
-        if progress.stalled():
-            return Ended.STALLED
+        if ended := progress.stalled():
+            return ended
 
 
 class Progress:
@@ -279,11 +279,11 @@ class Progress:
         """Note that there was progress."""
         self.moved, self.cpu = time.monotonic(), self.child.cpu_seconds()
 
-    def stalled(self) -> bool:
-        """Say whether it works without getting anywhere, or sleeps."""
+    def stalled(self) -> Ended | None:
+        """Say whether it works without getting anywhere, or does not work at all."""
         now = time.monotonic()
         if now - self.looked < self.LOOK_SECONDS:
-            return False
+            return None
         self.looked = now
         try:
             beat = self.pulse.stat().st_mtime_ns
@@ -292,11 +292,11 @@ class Progress:
         if beat != self.beat:
             self.beat = beat
             self.seen()
-            return False
-        if now - self.moved > DEAF_SECONDS:
-            return True
-        busy = now - self.moved > self.limit
-        return busy and self.child.cpu_seconds() - self.cpu > self.limit
+            return None
+        still = now - self.moved
+        if still > self.limit and self.child.cpu_seconds() - self.cpu > self.limit:
+            return Ended.STALLED
+        return Ended.ASLEEP if still > DEAF_SECONDS else None
 
 
 def take(run: JobResult, fields: dict[str, Any], on_result: OnResult | None) -> None:

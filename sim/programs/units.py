@@ -24,7 +24,8 @@ from sim.shared.test_log import record_units
 FOLDER = ROOT / "verif" / "units"
 BENCH = FOLDER / "hdl" / "unit_bench.sv"
 TOP = "unit_bench"
-TIMEOUT = 600.0  # seconds; a unit takes a few
+TIMEOUT = 3600.0  # seconds, for a machine that is held up
+STALL_SECONDS = 300.0  # of processor time; a unit takes a few
 
 
 @dataclass
@@ -35,12 +36,16 @@ class UnitRun:
         tests: names of those that ran.
         failures: message of each test that failed, by its name.
         error: why the run as a whole is no good, empty otherwise.
+        ended: how the simulator came to its end.
+        status: exit status of the simulator, 128 and the signal's number after a signal.
         seconds: wall-clock time, building excluded.
     """
 
     tests: list[str] = field(default_factory=list)
     failures: dict[str, str] = field(default_factory=dict)
     error: str = ""
+    ended: Ended | None = Ended.EXITED
+    status: int = 0
     seconds: float = 0.0
 
     @property
@@ -91,8 +96,10 @@ def run_unit(
         results = run.folder / "results.xml"
         call = [*command(made, run, (), seed), f"COCOTB_TOPLEVEL={TOP}"]
         # The bench says nothing about simulated time while it runs.
-        execute([*call, f"COCOTB_TEST_MODULES=verif.units.{unit}"], run, TIMEOUT, stall=TIMEOUT)
-        outcome.seconds = run.seconds
+        execute(
+            [*call, f"COCOTB_TEST_MODULES=verif.units.{unit}"], run, TIMEOUT, stall=STALL_SECONDS
+        )
+        outcome.seconds, outcome.ended, outcome.status = run.seconds, run.ended, run.status
         cases = take_results(outcome, results)
         if run.ended is not Ended.EXITED:
             outcome.error = how_it_ended(run)

@@ -6,8 +6,10 @@ import re
 
 import msgspec
 
+from sim.shared.errors import ToolError
 
-class PatchError(ValueError):
+
+class PatchError(ToolError):
     """A source has no unique place for a patch."""
 
 

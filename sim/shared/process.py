@@ -192,6 +192,7 @@ class Ended(Enum):
     CRASHED = "crashed"  # a signal that nobody here sent
     TIMED_OUT = "timed out"
     STALLED = "made no progress"
+    ASLEEP = "did nothing"  # held up, or waiting for what never comes
     STOPPED = "was stopped"
 
 

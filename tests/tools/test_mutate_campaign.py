@@ -3,31 +3,51 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
 from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from types import SimpleNamespace
 
+import grimp
 import numpy as np
 import pytest
 
 from model.chip.isa import SPAD_WORDS
+from model.errors import ParameterError
+from sim.engine import simulator
+from sim.engine.builds import Build
+from sim.engine.design import own_design
+from sim.engine.simulator import Progress
+from sim.mutate.common.dependencies import imported
+from sim.mutate.common.outcome import KILLED, OPEN, PROVEN, SURVIVED, Outcome
+from sim.mutate.common.stages import StageProgress
+from sim.mutate.common.store import Store
+from sim.mutate.rtl import own_build
 from sim.mutate.rtl import plan as plans
 from sim.mutate.rtl.__main__ import main
-from sim.mutate.rtl.apart import run_units
+from sim.mutate.rtl.basis import PROVING, SIMULATING, STIMULUS, Basis, make_basis
 from sim.mutate.rtl.campaign import Campaign
+from sim.mutate.rtl.death import Death, DeathError, death_of
 from sim.mutate.rtl.equivalence import output_number
-from sim.mutate.rtl.messages import LineReader, LineWriter, Queue, Verdict
 from sim.mutate.rtl.mutant import Edit, Form, Mutant
-from sim.mutate.rtl.order import AdaptiveOrder
+from sim.mutate.rtl.own_build import BuildVerdict, run_units
 from sim.mutate.rtl.plan import every, make_plan
-from sim.mutate.rtl.progress import StageProgress
 from sim.mutate.rtl.report import summarize, write_reports
-from sim.mutate.rtl.source import file_list, read_sources
-from sim.mutate.rtl.store import KILLED, OPEN, PROVEN, SURVIVED, Context, Outcome, Store
-from sim.mutate.rtl.suite import suite, suite_digest
+from sim.mutate.rtl.runner import CampaignError, Runner
+from sim.mutate.rtl.source import read_sources
+from sim.mutate.rtl.suite import suite
 from sim.mutate.rtl.verify import choose
-from sim.shared.paths import RTL
+from sim.shared.paths import ROOT
+from sim.shared.process import Child, Ended
 from verif.items.program_item import ProgramItem
+from verif.mutation.protocol import MutantVerdict, Queue
+from verif.mutation.test_ranking import TestRanking
 
-CONTEXT = Context("rtl", "bench", "tests")
+TESTS = {"t1": "1", "t2": "2"}
+BASIS = Basis("design", "bench", "prover", TESTS)
 
 
 def test_a_sample_of_every_kind_is_decided_and_a_second_run_knows_it(tmp_path, capsys):
@@ -52,7 +72,7 @@ def test_a_sample_of_every_kind_is_decided_and_a_second_run_knows_it(tmp_path, c
 
 def deadly_plan() -> plans.Plan:
     """Three mutants of the counters: one stops the simulator, one hangs the chip, one is subtle."""
-    plan = make_plan(RTL, every)
+    plan = make_plan(own_design(), every)
     chosen = [m for m in plan.mutants.values() if m.name in ("n-inst-off", "pc-off")]
     counters = plan.texts["ga2_counters.sv"]
     statement = "n_inst <= n_inst + 32'd1;"
@@ -64,13 +84,117 @@ def deadly_plan() -> plans.Plan:
     return plan
 
 
-def test_a_mutant_that_kills_the_simulator_does_not_kill_the_campaign(tmp_path, console):
+def test_a_mutant_that_kills_the_simulator_does_not_kill_the_campaign(
+    tmp_path, console, monkeypatch
+):
+    """And one whose simulator somebody else kills is judged all the same."""
     plan = deadly_plan()
-    store = Store(tmp_path / "state.jsonl", plan.context)
+    started: list[object] = []
+    start = Runner._start
+
+    def kill_the_second(runner: Runner, *arguments: object) -> object:
+        worker = start(runner, *arguments)
+        started.append(worker)
+        if len(started) == 2:
+            os.killpg(worker.child.pid, signal.SIGKILL)
+        return worker
+
+    monkeypatch.setattr(Runner, "_start", kill_the_second)
+    store = Store(tmp_path / "state.jsonl", plan.basis.of)
     Campaign(plan, store, tmp_path, 1, StageProgress(console, quiet=True)).run(proofs=False)
     assert [store.outcomes[f"key{n}"].status for n in (1, 2, 3)] == [KILLED] * 3
     assert store.outcomes["key1"].checks == ("crash",)
+    # The first dies of its mutant, the second is killed, the third judges the other mutants; then
+    # one dies of the first mutant again, and one more finds nothing left.
+    assert len(started) == 5
+    for key in ("key2", "key3"):
+        assert not {"crash", "hang"} & set(store.outcomes[key].checks), store.outcomes[key]
     assert "counter" in store.outcomes["key3"].checks + store.outcomes["key2"].checks
+
+
+KILL, SEGV = 128 + signal.SIGKILL, 128 + signal.SIGSEGV
+
+
+@pytest.mark.parametrize(
+    ("ended", "status", "log", "check", "message"),
+    [
+        (Ended.EXITED, SEGV, "", "crash", "ended by SIGSEGV"),
+        (Ended.CRASHED, SEGV, "", "crash", "ended by SIGSEGV"),
+        (Ended.EXITED, 1, "x\n%Error: a.sv:1: text\ny", "crash", "error: a.sv:1: text"),
+        (Ended.EXITED, 2, "", "crash", "no word"),
+        (Ended.STALLED, KILL, "", "hang", "no progress"),
+    ],
+)
+def test_a_death_that_repeats_is_called_what_it_is(ended, status, log, check, message):
+    death = death_of(ended, status, log)
+    assert (death.check, death.message) == (check, message)
+
+
+@pytest.mark.parametrize(
+    ("ended", "status", "leak"),
+    [
+        (Ended.EXITED, KILL, ""),
+        (Ended.EXITED, 128 + signal.SIGTERM, ""),
+        (Ended.ASLEEP, KILL, ""),
+        (Ended.TIMED_OUT, KILL, ""),
+        (None, 0, ""),
+        (Ended.EXITED, 1, "the design is broken"),
+    ],
+)
+def test_an_end_from_outside_is_no_kill(ended, status, leak):
+    with pytest.raises(DeathError, match="do not come to an end of their own"):
+        _ = death_of(ended, status, "", leak).check
+
+
+def test_a_mutant_is_killed_by_the_second_death_of_its_simulation(tmp_path):
+    def verdicts(*deaths: Death) -> list[MutantVerdict]:
+        found: list[MutantVerdict] = []
+        runner = Runner(None, {}, [], tmp_path, found.append)
+        for death in deaths:
+            runner._died(SimpleNamespace(current=7, log=tmp_path / "log"), death)
+        return found
+
+    crash, outside = Death("crash", "ended by SIGSEGV"), Death("", "ended by SIGKILL")
+    assert verdicts(crash) == verdicts(outside) == []
+    (verdict,) = verdicts(outside, crash)
+    assert (verdict.number, verdict.checks, verdict.message) == (7, ("crash",), crash.message)
+    with pytest.raises(CampaignError, match=r"mutant 7: .* ended by SIGKILL"):
+        verdicts(crash, outside)
+
+
+def test_time_without_work_is_told_from_work_without_progress(tmp_path, monkeypatch):
+    """A simulator that somebody stopped for a minute does not hang."""
+    monkeypatch.setattr(simulator, "DEAF_SECONDS", 0.3)
+    monkeypatch.setattr(Progress, "LOOK_SECONDS", 0.0)
+    ends = {}
+    for name, script in (("works", "while :; do :; done"), ("sleeps", "sleep 60")):
+        child = Child(["sh", "-c", script], cwd=tmp_path, env={**os.environ}, log=tmp_path / "log")
+        if name == "works":
+            monkeypatch.setattr(simulator, "DEAF_SECONDS", 60.0)
+        progress = Progress(child, tmp_path / "pulse", 0.2)
+        while (ended := progress.stalled()) is None:
+            assert child.running(0.02)
+        child.end()
+        ends[name] = ended
+        monkeypatch.setattr(simulator, "DEAF_SECONDS", 0.3)
+    assert ends == {"works": Ended.STALLED, "sleeps": Ended.ASLEEP}
+
+
+def test_a_simulation_in_a_build_of_its_own_runs_again_before_it_counts(monkeypatch):
+    """Ended twice: a crash kills, an end from outside says nothing. Once: the second run counts."""
+    texts = {"ga2.sv": "module ga2; endmodule"}
+    made = Build("icarus", Path("nowhere"), "")
+    passed = BuildVerdict(False)
+    crash, outside = Death("crash", "ended by SIGSEGV"), Death("", "ended by SIGKILL")
+
+    def judged(*found: BuildVerdict | Death) -> BuildVerdict:
+        ends = iter(found)
+        return own_build._judge(texts, lambda folder: made, lambda folder: next(ends))
+
+    assert judged(passed) == judged(outside, passed) == judged(crash, passed) == passed
+    assert judged(crash, crash).checks == ("crash",)
+    with pytest.raises(DeathError, match="SIGKILL"):
+        judged(outside, outside)
 
 
 @pytest.fixture
@@ -81,30 +205,30 @@ def console():
 
 
 def test_a_unit_test_kills_what_no_program_can_show():
-    texts = read_sources(RTL)
+    texts = read_sources(own_design())
     held = texts["ga2_scratchpad.sv"]
     texts["ga2_scratchpad.sv"] = held.replace("if (ren) rdata_q", "rdata_q")
     assert texts["ga2_scratchpad.sv"] != held
-    verdict = run_units(texts, file_list(RTL), "ga2_scratchpad.sv")
+    verdict = run_units(texts, "ga2_scratchpad.sv")
     assert verdict.checks == ("unit test",)
     assert verdict.program.startswith("unit/scratchpad::"), verdict
 
 
 def test_promising_tests_come_first():
-    order = AdaptiveOrder({"short": 10, "long": 1000, "slow": 5}, frozenset({"slow"}))
-    assert order.tests("a.sv") == ["short", "long", "slow"]
+    ranking = TestRanking({"short": 10, "long": 1000, "slow": 5}, frozenset({"slow"}))
+    assert ranking.best_first("a.sv") == ["short", "long", "slow"]
     for _ in range(200):
-        order.killed_by("a.sv", "long")
-    assert order.tests("a.sv") == ["long", "short", "slow"]
-    assert order.tests("b.sv")[-1] == "slow"
+        ranking.killed_by("a.sv", "long")
+    assert ranking.best_first("a.sv") == ["long", "short", "slow"]
+    assert ranking.best_first("b.sv")[-1] == "slow"
 
 
 def test_a_file_begins_with_its_family_and_with_history():
     costs = {"x": 1.0, "y": 1.0, "z": 1.0}
     families = {"z": "softmax"}
-    assert AdaptiveOrder(costs, families=families).tests("ga2_divider.sv")[0] == "z"
-    order = AdaptiveOrder(costs, history=[("ga2.sv", "y"), ("ga2.sv", "gone")])
-    assert order.tests("ga2.sv")[0] == "y"
+    assert TestRanking(costs, families=families).best_first("ga2_divider.sv")[0] == "z"
+    ranking = TestRanking(costs, history=[("ga2.sv", "y"), ("ga2.sv", "gone")])
+    assert ranking.best_first("ga2.sv")[0] == "y"
 
 
 def test_the_queue_hands_out_each_position_once(tmp_path):
@@ -113,52 +237,92 @@ def test_the_queue_hands_out_each_position_once(tmp_path):
     assert [queue.take(), other.take(), queue.take()] == [0, 1, 2]
 
 
-def test_lines_are_read_when_they_are_complete(tmp_path):
-    path = tmp_path / "lines"
-    reader = LineReader(path)
-    assert list(reader.new()) == []
-    LineWriter(path).write("begin", number=3)
-    with open(path, "a") as file:
-        file.write('{"type": "ver')
-    assert list(reader.new()) == [{"type": "begin", "number": 3}]
-    with open(path, "a") as file:
-        file.write('dict"}\n')
-    assert list(reader.new()) == [{"type": "verdict"}]
-
-
 def test_verdicts_travel_as_json():
-    verdict = Verdict(3, True, ("memory", "hang"), "test", "program", "text", 2, 0.5, ("a",))
-    assert Verdict.from_json(json.loads(json.dumps(verdict.as_json()))) == verdict
+    verdict = MutantVerdict(3, True, ("memory", "hang"), "test", "program", "text", 2, 0.5, ("a",))
+    assert MutantVerdict.from_json(json.loads(json.dumps(verdict.as_json()))) == verdict
 
 
 def test_the_store_remembers_what_still_holds(tmp_path):
-    store = Store(tmp_path / "state.jsonl", CONTEXT)
-    store.add(Outcome("a", KILLED, "schema", ("memory",)))
+    store = Store(tmp_path / "state.jsonl", BASIS.of)
+    store.add(Outcome("a", KILLED, "schema", ("memory",), test="t1"))
     store.add(Outcome("b", PROVEN, "proof", engine="abc pdr"))
     store.add(Outcome("c", SURVIVED, "schema", survived=("t1",)))
     store.add(Outcome("c", SURVIVED, "proof"))
-    with open(store.path, "a") as file:
-        file.write('{"key": "cut o')
+    store.add(Outcome("d", KILLED, "schema", ("crash",)))
 
-    def keys(context: Context) -> dict[str, str]:
-        again = Store(store.path, context)
+    def keys(**changes: object) -> str:
+        again = Store(store.path, replace(BASIS, **changes).of)
         again.load()
-        return {key: outcome.status for key, outcome in again.outcomes.items()}
+        return "".join(again.outcomes)
 
-    assert keys(CONTEXT) == {"a": KILLED, "b": PROVEN, "c": SURVIVED}
-    assert keys(Context("rtl", "bench", "new")) == {"a": KILLED, "b": PROVEN}
-    assert keys(Context("rtl", "new", "tests")) == {"b": PROVEN}
-    assert keys(Context("new", "bench", "tests")) == {}
-    again = Store(store.path, CONTEXT)
+    assert keys() == "abcd"
+    assert keys(design="new") == ""
+    assert keys(bench="new") == "b"
+    assert keys(prover="new") == "ad"
+    # A kill needs the test that killed, and no other; one without a test needs them all.
+    assert keys(tests={**TESTS, "t3": "3"}) == keys(tests={**TESTS, "t2": "new"}) == "ab"
+    assert keys(tests={**TESTS, "t1": "new"}) == "b"
+    again = Store(store.path, BASIS.of)
     again.load()
     assert again.outcomes["c"].survived == ("t1",)
-    assert again.undecided(["a", "b", "c", "d"]) == ["c", "d"]
+    assert again.undecided(["a", "b", "c", "e"]) == ["c", "e"]
+    again.load(fresh=True)
+    assert not store.path.exists()
 
 
-def test_the_tests_are_named_by_their_contents():
-    tests = suite()
-    assert suite_digest(tests) == suite_digest(suite())
-    assert suite_digest(tests[1:]) != suite_digest(tests)
+def loaded(module: str, *others: str) -> set[Path]:
+    """The project's files that Python loads with modules, in a process of its own."""
+    code = f"import sys, {', '.join((module, *others))}\nfor module in list(sys.modules.values()):"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code} print(getattr(module, '__file__', None))"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    files = [Path(line) for line in done.stdout.splitlines() if line.endswith(".py")]
+    return {file for file in files if file.is_relative_to(ROOT) and ".venv" not in file.parts}
+
+
+def test_a_verdict_depends_on_all_that_is_loaded():
+    """Python itself says what it loads; the digests are over what the imports say."""
+    files, packages = imported([*SIMULATING, "verif.units.divider"], apart_from=STIMULUS)
+    stimulus = ROOT / STIMULUS.replace(".", "/")
+    missing = loaded(*SIMULATING, "verif.units.divider") - set(files)
+    assert all(file.is_relative_to(stimulus) for file in missing), missing
+    assert {"model/chip/isa.py", "model/chip/signature.py", "verif/agents/control/driver.py"} <= {
+        str(file.relative_to(ROOT)) for file in files
+    }
+    assert any(package.startswith("cocotb==") for package in packages)
+    files, packages = imported(PROVING)
+    assert loaded(*PROVING) <= set(files)
+    assert any(package.startswith("pyosys==") for package in packages)
+
+
+def test_what_makes_programs_reaches_a_verdict_through_the_programs_only():
+    """So that a new directed test does not undo the kills of others."""
+    graph = grimp.build_graph("model", "verif", "sim", cache_dir=None)
+    graph.squash_module(STIMULUS)
+    importers = graph.find_modules_that_directly_import(STIMULUS)
+    inside = {name for name in importers if name.startswith(("model.", "verif."))}
+    makers = ("verif.sequences.", "verif.bins.", "verif.plan", "verif.env.coverage")
+    assert all(name.startswith(makers) for name in inside), inside
+
+
+def test_the_basis_follows_every_file_it_names(tmp_path, monkeypatch):
+    tests = suite()[:3]
+    basis = make_basis(own_design(), tests)
+    assert basis == make_basis(own_design(), tests)
+    assert make_basis(own_design(), tests[1:]).all_tests != basis.all_tests
+    other = tmp_path / "changed.py"
+    other.write_text("")
+    real = imported
+
+    def changed(modules, apart_from=""):
+        files, packages = real(modules, apart_from)
+        return [other, *files[1:]], packages
+
+    monkeypatch.setattr("sim.mutate.rtl.basis.imported", changed)
+    new = make_basis(own_design(), tests)
+    assert new.bench != basis.bench
+    assert new.prover != basis.prover
     assert all(test.items[0].spad is not None for test in tests)
 
 
@@ -197,8 +361,8 @@ def test_a_field_that_is_added_to_an_item_is_in_its_digest():
 
 @pytest.fixture
 def judged(tmp_path):
-    plan = make_plan(RTL, every)
-    store = Store(tmp_path / "state.jsonl", plan.context)
+    plan = make_plan(own_design(), every)
+    store = Store(tmp_path / "state.jsonl", plan.basis.of)
     for number, key in list(plan.keys.items())[:60]:
         status = (KILLED, PROVEN)[number % 5 == 0]
         store.outcomes[key] = Outcome(key, status, "schema", ("memory",), test="t", engine="e")
@@ -234,9 +398,7 @@ def test_an_output_is_found_by_its_name():
         output_number(table, "good")
 
 
-@pytest.mark.parametrize("arguments", [["--sample", "-1"], ["--jobs", "0"]])
+@pytest.mark.parametrize("arguments", [["--sample", "-1"], ["--jobs", "0"], ["--verify", "-1"]])
 def test_impossible_options_are_refused(arguments):
-    from sim.shared.errors import UsageError
-
-    with pytest.raises(UsageError):
+    with pytest.raises(ParameterError, match=arguments[0].lstrip("-")):
         main(arguments)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from mutation_samples import COUNTER, FILE, TEXTS, with_change
 
-from sim.mutate.rtl.boundary import Hierarchy
+from sim.engine.design import own_design
 from sim.mutate.rtl.equivalence import Prover, constant_zero
+from sim.mutate.rtl.hierarchy import Hierarchy
 from sim.mutate.rtl.source import read_sources
 from sim.mutate.rtl.yosys import portable
 from sim.shared.patch import patch
-from sim.shared.paths import RTL
 
 BLOCK = """\
 module block (input wire clk, input wire rst, input wire start, input wire [3:0] d,
@@ -116,8 +116,52 @@ def test_a_wrong_factor_is_not_cut_away():
     assert proof is None
 
 
+BOXES = {
+    "top.sv": """
+module top (input wire [7:0] a, input wire [7:0] b, output wire [7:0] p, output wire [7:0] q);
+  alpha #(.Step(1)) u_a (.x(a), .y(p));
+  beta #(.Step(1)) u_b (.x(b), .y(q));
+endmodule
+""",
+    "alpha.sv": """
+module alpha #(parameter int Step = 1) (input wire [7:0] x, output wire [7:0] y);
+  assign y = x + 8'(Step);
+endmodule
+""",
+    "beta.sv": """
+module beta #(parameter int Step = 1) (input wire [7:0] x, output wire [7:0] y);
+  assign y = x - 8'(Step);
+endmodule
+""",
+}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("alpha #(.Step(1)) u_a", "beta #(.Step(1)) u_a"),
+        ("alpha #(.Step(1)) u_a", "alpha #(.Step(2)) u_a"),
+        (".x(b), ", ""),
+    ],
+    ids=["another module", "another parameter", "a port left open"],
+)
+def test_boxes_are_compared_by_what_they_are(old, new):
+    assert BOXES["top.sv"].count(old) == 1
+    changed = {**BOXES, "top.sv": BOXES["top.sv"].replace(old, new)}
+    proof, tried = Prover(BOXES, limit=4.0).prove(changed)
+    assert proof is None
+    assert any("boxes: they are not the same: u.u_" in text for text in tried), tried
+
+
+def test_equal_boxes_stay_equal():
+    changed = {**BOXES, "top.sv": BOXES["top.sv"].replace(".x(a)", ".x(a & 8'hff)")}
+    proof, tried = Prover(BOXES, limit=4.0).prove(changed)
+    assert proof is not None, tried
+    assert "equal inputs compared and equal outputs assumed at alpha, beta" in proof.assumptions
+
+
 def test_surroundings_grow_up_to_the_chip():
-    texts = read_sources(RTL)
+    texts = read_sources(own_design())
     prover = Prover(texts)
     scopes = prover.scopes(["ga2_divider.sv"])
     assert [scope.top for scope in scopes] == ["ga2_divider", *2 * ["ga2_softmax"], *2 * ["ga2"]]
@@ -127,7 +171,7 @@ def test_surroundings_grow_up_to_the_chip():
 
 
 def test_the_hierarchy_is_read_from_the_rtl():
-    tree = Hierarchy(read_sources(RTL))
+    tree = Hierarchy(read_sources(own_design()))
     assert tree.parent["ga2_divider"] == "ga2_softmax"
     assert ("start", "input", 1) in tree.ports["ga2_divider"]
     masked = "assign wdata = raw_wdata & {32{raw_we_q}};"

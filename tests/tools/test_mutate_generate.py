@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 from mutation_samples import COUNTER, FILE, TEXTS, by_description, sample_design
 
+from sim.engine.design import own_design
 from sim.mutate.rtl.classics import classics, named_mutants
 from sim.mutate.rtl.generate import deduplicate, generate
 from sim.mutate.rtl.literals import neighbours, value_of
@@ -14,7 +15,6 @@ from sim.mutate.rtl.mutant import apply_edits, canonical, key_of
 from sim.mutate.rtl.plan import every, make_plan, sample
 from sim.mutate.rtl.source import SourceError, errors_of, load
 from sim.shared.patch import PatchError, patch
-from sim.shared.paths import RTL
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,7 @@ def mutants():
 
 @pytest.fixture(scope="module")
 def plan():
-    return make_plan(RTL, every)
+    return make_plan(own_design(), every)
 
 
 @pytest.mark.parametrize(

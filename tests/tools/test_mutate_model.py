@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 from pathlib import Path
 
+import psutil
 import pytest
 
+from model.errors import ParameterError
 from sim.mutate.model import __main__ as front
-from sim.mutate.model import child
+from sim.mutate.model import pytest_process
+from sim.mutate.model import runner as runners
+from sim.mutate.model.equivalents import load_reasons, stale
 from sim.mutate.model.generate import Mutant, generate
-from sim.mutate.model.run import MutationError, Runner, Verdict, verdict
-from sim.mutate.model.store import Outcome, Store
-from sim.mutate.model.survivors import load_reasons, stale
+from sim.mutate.model.runner import MutationError, Runner, Verdict, ending, verdict
 from sim.mutate.model.targets import TARGETS, Target
+from sim.shared.errors import UsageError
 from sim.shared.paths import ROOT
 
 SOURCE = '''
@@ -56,7 +58,7 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "model" / "counter.py").write_text(SOURCE)
     (tmp_path / "test_toy.py").write_text(TESTS)
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(child, "LIMIT_SECONDS", 1.0)
+    monkeypatch.setattr(pytest_process, "LIMIT_SECONDS", 1.0)
     return tmp_path
 
 
@@ -107,33 +109,85 @@ def test_tests_that_fail_unchanged_are_an_error(toy: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "found"),
-    [
-        *((0, "survived"), (1, "killed"), (2, "killed")),
-        *((-signal.SIGSEGV, "killed"), (-signal.SIGXCPU, "timeout")),
-    ],
+    ("code", "found"),
+    [(0, "survived"), (1, "killed"), (2, "killed"), (-signal.SIGXCPU, "timeout")],
 )
-def test_what_the_end_of_a_process_says(status: int, found: str) -> None:
-    assert verdict(next(iter(changes().values())), status) == found
+def test_what_the_end_of_a_process_says(code: int, found: str) -> None:
+    assert ending(code) == ""
+    assert verdict(next(iter(changes().values())), code) == found
 
 
-@pytest.mark.parametrize("status", [3, 5, -signal.SIGTERM, -signal.SIGKILL])
-def test_an_end_from_outside_says_nothing(status: int) -> None:
+@pytest.mark.parametrize(
+    ("code", "held_up"), [(-signal.SIGTERM, False), (-signal.SIGKILL, False), (-9, True)]
+)
+def test_an_end_from_outside_says_nothing(code: int, held_up: bool) -> None:
+    how = ending(code, held_up)
+    assert how
+    with pytest.raises(MutationError, match=rf"model/counter.py:\d+: .*twice from outside: {how}"):
+        verdict(next(iter(changes().values())), code, how)
+
+
+@pytest.mark.parametrize("code", [3, 5])
+def test_a_pytest_that_does_not_run_says_nothing(code: int) -> None:
     with pytest.raises(MutationError, match=r"model/counter.py:\d+: "):
-        verdict(next(iter(changes().values())), status)
+        verdict(next(iter(changes().values())), code)
+
+
+KILL_ONCE = """
+import os, pathlib, signal, time
+
+def test_ends_from_outside():
+    marker = pathlib.Path(__file__).with_name("again")
+    if not marker.exists():
+        marker.touch()
+        {what}
+"""
+
+
+@pytest.mark.parametrize(
+    ("what", "limit"),
+    [
+        ("os.kill(os.getpid(), signal.SIGKILL)", 600.0),
+        ("os.kill(os.getpid(), signal.SIGSEGV)", 600.0),
+        ("os.kill(os.getpid(), signal.SIGSTOP)", 3.0),
+    ],
+    ids=["killed", "crashed once", "held up"],
+)
+def test_a_process_that_was_ended_or_held_up_runs_again(
+    toy: Path, monkeypatch: pytest.MonkeyPatch, what: str, limit: float
+) -> None:
+    runner = Runner(toy, ["test_toy.py"])
+    runner.baseline("counter", SOURCE)
+    (toy / "test_toy.py").write_text(TESTS + KILL_ONCE.format(what=what))
+    monkeypatch.setattr(runners, "WAIT_SECONDS", limit)
+    got: list[tuple[Verdict, str]] = []
+    survivor = changes()["self.limit = limit -> pass"]
+    runner.run([survivor], 1, lambda mutant, found, test: got.append((found, test)))
+    assert got == [("survived", "")]
+
+
+def test_a_crash_that_repeats_is_called_one(toy: Path) -> None:
+    runner = Runner(toy, ["test_toy.py"])
+    runner.baseline("counter", SOURCE)
+    text = SOURCE.replace("self.now += 1", "__import__('os').abort()")
+    crashes = Mutant("counter", "test", 11, "self.now += 1", "abort", text)
+    got: list[tuple[Verdict, str]] = []
+    runner.run([crashes], 1, lambda mutant, found, test: got.append((found, test)))
+    assert got == [("crash", "test_toy.py::test_count")]
 
 
 def test_an_interruption_leaves_no_process(toy: Path) -> None:
     runner = Runner(toy, ["test_toy.py"])
     runner.baseline("counter", SOURCE)
 
+    before = psutil.Process().children()
+
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         runner.run(list(changes().values()), 3, interrupted)
-    with pytest.raises(ChildProcessError):
-        os.waitpid(-1, os.WNOHANG)
+    assert psutil.Process().children() == before
 
 
 def test_a_run_goes_on_where_it_was_interrupted(toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -180,14 +234,6 @@ def test_a_run_goes_on_where_it_was_interrupted(toy: Path, monkeypatch: pytest.M
     ]
 
 
-def test_the_store_keeps_what_was_added(tmp_path: Path) -> None:
-    outcome = Outcome("key", "model/a.py:1: a -> b", "killed", "test_a")
-    Store(tmp_path / "state" / "file").add(outcome)
-    store = Store(tmp_path / "state" / "file")
-    store.load()
-    assert store.outcomes == {"key": outcome}
-
-
 def test_a_reason_must_be_given_and_be_true(tmp_path: Path) -> None:
     made = list(changes().values())
     file = tmp_path / "reasons.yaml"
@@ -195,7 +241,7 @@ def test_a_reason_must_be_given_and_be_true(tmp_path: Path) -> None:
     reasons = load_reasons(file)
     assert stale("counter", reasons, made, None) == ["counter: no longer a mutant: a -> b"]
     killed = {"counter": {made[0].key: "not so"}}
-    assert stale("counter", killed, made, made[:1]) == []
+    assert stale("counter", killed, made, [made[0].key]) == []
     assert "but killed" in stale("counter", killed, made, [])[0]
     file.write_text("counter:\n- mutant: a -> b\n  reason: ''\n")
     with pytest.raises(ValueError, match="no reason"):
@@ -204,6 +250,25 @@ def test_a_reason_must_be_given_and_be_true(tmp_path: Path) -> None:
 
 def test_reasons_name_modules_that_are_judged() -> None:
     assert load_reasons().keys() <= {target.module for target in TARGETS}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "names no module"),
+        (" ", "names no module"),
+        ("timing nosuch", "nosuch: no such module"),
+    ],
+)
+def test_modules_that_are_none_are_refused_by_name(text: str, words: str) -> None:
+    with pytest.raises(UsageError, match=f"MODULES={words}; give some of page_table "):
+        front.main(["--modules", text])
+
+
+@pytest.mark.parametrize("arguments", [["--sample", "-1"], ["--jobs", "0"]])
+def test_impossible_numbers_are_refused(arguments: list[str]) -> None:
+    with pytest.raises(ParameterError, match=arguments[0].lstrip("-")):
+        front.main(arguments)
 
 
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.module)

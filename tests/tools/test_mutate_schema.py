@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from mutation_samples import FILE, TEXTS, sample_design
 
+from sim.engine.design import Design, own_design
 from sim.mutate.rtl.equivalence import Prover
 from sim.mutate.rtl.generate import generate
 from sim.mutate.rtl.mutant import Edit, Form, Mutant, apply_edits
 from sim.mutate.rtl.plan import every, make_plan
 from sim.mutate.rtl.schema import CONTROL, PACKAGE_FILE, SchemaError, instrument, write
-from sim.mutate.rtl.source import errors_of, file_list
-from sim.shared.paths import RTL
+from sim.mutate.rtl.source import errors_of, read_sources
 
 # The modules with signed, wide or nested expressions, where a schema could do harm. Multipliers are
 # left out: proving one equal takes the engines minutes.
@@ -42,7 +42,7 @@ def test_asleep_the_copy_is_the_design(numbered):
 
 @pytest.mark.parametrize("file", DELICATE)
 def test_asleep_the_copy_of_a_module_is_the_module(file):
-    plan = make_plan(RTL, every)
+    plan = make_plan(own_design(), every)
     mutants = {n: m for n, m in plan.mutants.items() if m.schema and m.file == file}
     texts = instrument(plan.texts, mutants, selector="32'd0")
     only = {**plan.texts, file: texts[file]}
@@ -96,11 +96,10 @@ def test_what_no_schema_can_express_is_refused():
 
 
 def test_the_written_copy_compiles_and_has_its_control(tmp_path):
-    plan = make_plan(RTL, every)
+    plan = make_plan(own_design(), every)
     mutants = {n: m for n, m in plan.mutants.items() if m.schema}
-    write(tmp_path, RTL, plan.texts, mutants)
-    names = file_list(tmp_path)
-    assert names == [PACKAGE_FILE, *file_list(RTL)]
-    texts = {name: (tmp_path / name).read_text(encoding="latin-1") for name in names}
+    write(tmp_path, plan.texts, mutants)
+    texts = read_sources(Design.load(tmp_path))
+    assert list(texts) == [PACKAGE_FILE, *plan.texts]
     assert CONTROL in texts["ga2.sv"]
     assert errors_of(texts) == []

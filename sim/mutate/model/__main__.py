@@ -3,121 +3,133 @@
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import signal
 import time
+from collections.abc import Mapping
+from dataclasses import replace
 
 from rich.console import Console
 
+from sim.mutate.common.dependencies import imported
+from sim.mutate.common.options import add_campaign_options, check_campaign_options
+from sim.mutate.common.outcome import EXPLAINED, KILLED, SURVIVED, Outcome
+from sim.mutate.common.stages import StageProgress
+from sim.mutate.common.store import Store
+from sim.mutate.common.summary import Row
+from sim.mutate.model.equivalents import load_reasons, stale
 from sim.mutate.model.generate import Mutant, generate
-from sim.mutate.model.run import MutationError, Runner, Verdict
-from sim.mutate.model.score import Score, show
-from sim.mutate.model.store import Outcome, Store, key_of
-from sim.mutate.model.survivors import load_reasons, stale
+from sim.mutate.model.report import ModuleReport, show
+from sim.mutate.model.runner import Runner, Verdict
 from sim.mutate.model.targets import TARGETS, Target
-from sim.mutate.rtl.progress import StageProgress
-from sim.mutate.rtl.runner import processors
-from sim.mutate.rtl.store import digest_files
 from sim.shared.cli import Parser, integer, run
 from sim.shared.errors import UsageError
+from sim.shared.files import digest, write_json
 from sim.shared.paths import BUILD, RESULTS, ROOT, shown
 from sim.shared.results import print_verdict
 
 STATE = BUILD / "mutate-model" / "state.jsonl"
 OUT = RESULTS / "mutate-model.json"
 SAMPLE = 100
+JUDGING = "sim.mutate.model.runner"
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     """Parse the command line."""
     parser = Parser(prog="mutate-model", description="Judge mutants of the model by its tests.")
-    names = [target.name for target in TARGETS]
-    parser.add_argument(
-        "--modules",
-        default=" ".join(names),
-        help=f"some of {', '.join(names)}, blank-separated",
-    )
-    parser.add_argument(
-        "--sample",
-        type=integer,
-        default=SAMPLE,
-        help="mutants of each module where a survivor may go unexplained; 0: all",
+    names = " ".join(target.name for target in TARGETS)
+    parser.add_argument("--modules", default=names, help=f"some of: {names}")
+    add_campaign_options(
+        parser, SAMPLE, "mutants of each module where a survivor may go unexplained"
     )
     parser.add_argument("--seed", type=integer, default=1, help="of the sample")
-    parser.add_argument("--fresh", action="store_true", help="forget what earlier runs found")
-    parser.add_argument("--jobs", type=integer, default=processors(), help="processes")
     options = parser.parse_args(arguments)
-    options.modules = options.modules.split()
-    if not options.modules:
-        parser.error(f"MODULES is empty: give some of {', '.join(names)}")
-    for name in options.modules:
-        if name not in names:
-            parser.error(f"MODULES={name}: no such module; give some of {', '.join(names)}")
+    options.modules = named_targets(options.modules)
     return options
+
+
+def named_targets(text: str) -> list[Target]:
+    """Return the targets of blank-separated names.
+
+    Raises:
+        UsageError: there is no name, or one that no target has.
+    """
+    names, known = text.split(), [target.name for target in TARGETS]
+    wrong = [name for name in names if name not in known]
+    if wrong or not names:
+        what = f"{wrong[0]}: no such module" if wrong else "names no module"
+        raise UsageError(f"MODULES={what}; give some of {' '.join(known)}")
+    return [target for target in TARGETS if target.name in names]
 
 
 def judge(
     target: Target, options: argparse.Namespace, store: Store, progress: StageProgress
-) -> Score:
+) -> ModuleReport:
     """Run a module's mutants, or a sample of them, as far as the store does not know them."""
     begin = time.monotonic()
     source = (ROOT / "model" / f"{target.module.replace('.', '/')}.py").read_text()
     mutants = generate(target.module, source)
-    reasons = load_reasons()
-    score = Score(target, len(mutants), reasons.get(target.module, {}))
     whole = target.strict or options.sample == 0
     chosen = list(mutants)
     if not whole:
         random.Random(options.seed).shuffle(chosen)
         del chosen[options.sample :]
     runner = Runner(ROOT, target.tests)
-    context = digest_files(runner.baseline(target.module, source))
-    keys = {mutant: key_of(context, mutant) for mutant in chosen}
-    known = {mutant: store.outcomes[key] for mutant, key in keys.items() if key in store.outcomes}
-    runner.kills.update(outcome.test for outcome in known.values())
+    judging, packages = imported([JUDGING])
+    context = digest(*runner.baseline(target.module, source), *judging, *packages)
+    keys = {mutant: digest(context, mutant.module, mutant.text) for mutant in chosen}
+    known = [key for key in keys.values() if key in store.outcomes]
+    runner.kills.update(store.outcomes[key].test for key in known)
     with progress.stage(target.module, len(chosen)) as stage:
-
-        def done(mutant: Mutant, verdict: Verdict, test: str) -> None:
-            score.verdicts.append((mutant, verdict))
-            stage.advance(verdict)
+        for key in known:
+            stage.advance(store.outcomes[key].status)
 
         def decided(mutant: Mutant, verdict: Verdict, test: str) -> None:
-            store.add(Outcome(keys[mutant], f"{mutant.where}: {mutant.key}", verdict, test))
-            done(mutant, verdict, test)
+            what = f"{mutant.where}: {mutant.key}"
+            outcome = Outcome(keys[mutant], SURVIVED, "pytest", message=what)
+            if verdict != "survived":
+                outcome = replace(outcome, status=KILLED, checks=(verdict,), test=test)
+            store.add(outcome)
+            stage.advance(outcome.status)
 
-        for mutant, outcome in known.items():
-            done(mutant, outcome.verdict, outcome.test)
-        runner.run([mutant for mutant in chosen if mutant not in known], options.jobs, decided)
-    score.verdicts.sort(key=lambda pair: pair[0].line)
-    score.stale = stale(target.module, reasons, mutants, score.survivors() if whole else None)
-    score.seconds = time.monotonic() - begin
-    return score
+        runner.run([m for m in chosen if keys[m] not in store.outcomes], options.jobs, decided)
+    reasons = load_reasons()
+    outcomes = {mutant: store.outcomes[keys[mutant]] for mutant in chosen}
+    survived = [mutant.key for mutant, outcome in outcomes.items() if outcome.status == SURVIVED]
+    report = ModuleReport(target, len(mutants))
+    report.rows = rows(outcomes, reasons.get(target.module, {}))
+    report.stale = stale(target.module, reasons, mutants, survived if whole else None)
+    report.seconds = time.monotonic() - begin
+    return report
+
+
+def rows(outcomes: Mapping[Mutant, Outcome], reasons: Mapping[str, str]) -> list[Row]:
+    """Return what a report says of each mutant, by line; a survivor with a reason is explained."""
+    found = []
+    for number, mutant in enumerate(sorted(outcomes, key=lambda mutant: mutant.line), 1):
+        outcome = outcomes[mutant]
+        if outcome.status == SURVIVED and mutant.key in reasons:
+            reason = (reasons[mutant.key],)
+            outcome = replace(outcome, status=EXPLAINED, assumptions=reason)
+        found.append(Row.of(number, mutant, outcome))
+    return found
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; return the exit code: 0 nothing unexplained where all were run."""
     options = parse(arguments)
-    if options.sample < 0 or options.jobs < 1:
-        raise UsageError("--sample must be 0 or more, --jobs 1 or more")
+    check_campaign_options(options)
     console = Console()
     store = Store(STATE)
-    if options.fresh:
-        store.path.unlink(missing_ok=True)
-    store.load()
+    store.load(options.fresh)
     progress = StageProgress(console)
-    targets = [target for target in TARGETS if target.name in options.modules]
-    try:
-        scores = [judge(target, options, store, progress) for target in targets]
-    except MutationError as error:
-        raise UsageError(str(error)) from None
-    show(console, scores)
-    passed = all(score.ok for score in scores)
-    OUT.parent.mkdir(parents=True, exist_ok=True)
-    data = {"passed": passed, "seed": options.seed, "modules": [s.to_json() for s in scores]}
-    OUT.write_text(json.dumps(data, indent=1))
-    ran = sum(len(score.verdicts) for score in scores)
-    alive = sum(len(score.unexplained()) for score in scores)
+    modules = [judge(target, options, store, progress) for target in options.modules]
+    show(console, modules)
+    passed = all(module.ok for module in modules)
+    data = {"passed": passed, "seed": options.seed, "modules": [m.as_json() for m in modules]}
+    write_json(OUT, data)
+    ran = sum(len(module.rows) for module in modules)
+    alive = sum(len(module.unexplained) for module in modules)
     print_verdict(console, passed, f"{ran:,} mutants, {alive} survive unexplained; {shown(OUT)}")
     return 0 if passed else 1
 

@@ -58,6 +58,21 @@ class Mutant:
         return f"model/{self.module.replace('.', '/')}.py"
 
     @property
+    def kind(self) -> str:
+        """The operator, as a report calls it."""
+        return self.operator
+
+    @property
+    def name(self) -> str:
+        """None of these has one."""
+        return ""
+
+    @property
+    def description(self) -> str:
+        """The change, as a report calls it."""
+        return self.key
+
+    @property
     def where(self) -> str:
         """File and line."""
         return f"{self.file}:{self.line}"

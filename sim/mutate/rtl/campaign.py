@@ -9,18 +9,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sim.engine.builds import build
-from sim.mutate.rtl.apart import ApartVerdict, power_up_tests, run_apart, run_units
+from sim.mutate.common.outcome import KILLED, OPEN, PROVEN, SURVIVED, Outcome
+from sim.mutate.common.stages import StageProgress
+from sim.mutate.common.store import Store
 from sim.mutate.rtl.equivalence import Prover
-from sim.mutate.rtl.messages import Verdict
-from sim.mutate.rtl.order import AdaptiveOrder
+from sim.mutate.rtl.own_build import BuildVerdict, power_up_tests, run_programs, run_units
 from sim.mutate.rtl.parallel import each
 from sim.mutate.rtl.plan import Plan
-from sim.mutate.rtl.progress import StageProgress
 from sim.mutate.rtl.runner import Runner
 from sim.mutate.rtl.schema import write
-from sim.mutate.rtl.source import file_list
-from sim.mutate.rtl.store import KILLED, OPEN, PROVEN, SURVIVED, Outcome, Store
-from sim.mutate.rtl.suite import all_items
+from verif.mutation.protocol import MutantVerdict
+from verif.mutation.test_ranking import TestRanking
 
 FIRST_BUDGET = 200_000.0
 """Cost of the tests that a mutant gets before a proof is tried, in cycles."""
@@ -91,14 +90,14 @@ class Campaign:
             return
         copy = self.folder / "rtl"
         shutil.rmtree(copy, ignore_errors=True)
-        write(copy, self.plan.rtl, self.plan.texts, schema)
+        write(copy, self.plan.texts, schema)
         with self.progress.stage("build of the instrumented design", 1) as stage:
             built = build("verilator", rtl=copy)
             stage.advance("")
         title = "first tests" if budget < float("inf") else "all tests"
         with self.progress.stage(title, len(todo)) as stage:
 
-            def take(verdict: Verdict) -> None:
+            def take(verdict: MutantVerdict) -> None:
                 if verdict.number:
                     self.store.add(self._outcome(verdict))
                     stage.advance("killed" if verdict.killed else "survived")
@@ -121,7 +120,7 @@ class Campaign:
         known = self.store.outcomes.get(self.plan.keys[number])
         return known.survived if known else ()
 
-    def _outcome(self, verdict: Verdict) -> Outcome:
+    def _outcome(self, verdict: MutantVerdict) -> Outcome:
         return Outcome(
             self.plan.keys[verdict.number],
             KILLED if verdict.killed else SURVIVED,
@@ -144,46 +143,40 @@ class Campaign:
         families = {test.name: test.family for test in self.plan.tests}
         series = {test.name: test for test in self.plan.tests}
 
-        files = file_list(self.plan.rtl)
+        def run(number: int) -> BuildVerdict:
+            ranking = TestRanking(costs, families=families, history=history)
+            names = ranking.best_first(self.plan.mutants[number].file)
+            return run_programs(self.plan.mutated(number), [series[name] for name in names])
 
-        def run(number: int) -> ApartVerdict:
-            order = AdaptiveOrder(costs, families=families, history=history)
-            names = order.tests(self.plan.mutants[number].file)
-            items = list(all_items([series[name] for name in names]))
-            return run_apart(self.plan.mutated(number), files, items)
-
-        self._apart("own build", todo, run)
+        self._one_by_one("own build", todo, run)
 
     def _power_up(self) -> None:
-        items = list(all_items(power_up_tests(self.plan.tests)))
-        files = file_list(self.plan.rtl)
-        self._apart(POWER_UP, self._not_yet(POWER_UP),
-                    lambda number: run_apart(self.plan.mutated(number), files, items))  # fmt: skip
+        tests = power_up_tests(self.plan.tests)
+
+        def run(number: int) -> BuildVerdict:
+            return run_programs(self.plan.mutated(number), tests)
+
+        self._one_by_one(POWER_UP, self._not_yet(POWER_UP), run)
 
     def _unit_tests(self) -> None:
-        files = file_list(self.plan.rtl)
+        def run(number: int) -> BuildVerdict:
+            return run_units(self.plan.mutated(number), self.plan.mutants[number].file)
 
-        def run(number: int) -> ApartVerdict:
-            return run_units(self.plan.mutated(number), files, self.plan.mutants[number].file)
-
-        self._apart(UNITS, self._not_yet(UNITS), run)
+        self._one_by_one(UNITS, self._not_yet(UNITS), run)
 
     def _not_yet(self, stage: str) -> list[int]:
         """Return the undecided mutants that have not survived a stage."""
         todo = self.undecided(self.plan.mutants)
         return [number for number in todo if stage not in self._survived(number)]
 
-    def _apart(
-        self,
-        stage: str,
-        todo: Sequence[int],
-        run: Callable[[int], ApartVerdict],
+    def _one_by_one(
+        self, stage: str, todo: Sequence[int], run: Callable[[int], BuildVerdict]
     ) -> None:
         def judge(number: int) -> Outcome:
             verdict = run(number)
             status = KILLED if verdict.killed else SURVIVED
             return Outcome(
-                self.plan.keys[number], status, stage, verdict.checks, verdict.program,
+                self.plan.keys[number], status, stage, verdict.checks, verdict.test,
                 verdict.program, verdict.message, verdict.seconds, verdict.programs,
                 () if verdict.killed else (stage,),
             )  # fmt: skip

@@ -14,8 +14,8 @@ from typing import Any
 import msgspec
 
 from sim.mutate.rtl.mutant import Edit, Form, Mutant
-from sim.mutate.rtl.source import Design, Span, children
-from sim.mutate.rtl.walk import kind_of, span_of
+from sim.mutate.rtl.source import ParsedDesign, Span, children
+from sim.mutate.rtl.syntax_visitor import kind_of, span_of
 from sim.shared.patch import Patch, PatchError
 
 FILE = Path(__file__).with_name("classics.yaml")
@@ -35,32 +35,42 @@ def classics() -> tuple[Classic, ...]:
     return msgspec.yaml.decode(FILE.read_bytes(), type=tuple[Classic, ...])
 
 
-def named_mutants(design: Design) -> list[Mutant]:
-    """Return the named faults as mutants of a design.
+def named_mutants(
+    design: ParsedDesign, all_must_fit: bool = True
+) -> tuple[list[Mutant], list[str]]:
+    """Return the named faults as mutants of a design, and why others do not fit.
 
     Raises:
-        PatchError: a patch's text is missing or not unique.
+        PatchError: a patch's text is missing or not unique, and all must fit.
     """
-    return [_mutant(design, classic) for classic in classics()]
+    found, unfit = [], []
+    for classic in classics():
+        try:
+            found.append(_mutant(design, classic))
+        except PatchError as error:
+            if all_must_fit:
+                raise PatchError(f"{error}: adapt {FILE.name} to the RTL") from None
+            unfit.append(str(error))
+    return found, unfit
 
 
-def _mutant(design: Design, classic: Classic) -> Mutant:
+def _mutant(design: ParsedDesign, classic: Classic) -> Mutant:
     try:
         edits = tuple(_edit(design, patch) for patch in classic.patches)
     except PatchError as error:
-        raise PatchError(f"fault {classic.name}: {error}: adapt {FILE.name} to the RTL") from None
+        raise PatchError(f"fault {classic.name}: {error}") from None
     first = edits[0]
     line = design.line(first.file, first.start)
     return Mutant("classic", first.file, line, classic.about, edits, classic.name)
 
 
-def _edit(design: Design, patch: Patch) -> Edit:
+def _edit(design: ParsedDesign, patch: Patch) -> Edit:
     start, end = patch.place(design.texts.get(patch.file, ""))
     span = (patch.file, start, end)
     return Edit(*span, patch.new, _form(design, span))
 
 
-def _form(design: Design, span: Span) -> Form:
+def _form(design: ParsedDesign, span: Span) -> Form:
     """Tell whether a range is an expression, a statement or neither."""
     for node in _nodes(design.trees[span[0]].root):
         if span_of(span[0], node) == span:

@@ -7,7 +7,6 @@ can be ended when its time is over. What each said goes to ``said.json``.
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import sys
@@ -17,9 +16,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sim.mutate.rtl.netlist import cut_products, start_in_reset
+from pyosys import libyosys
 
-libyosys: Any = importlib.import_module("pyosys.libyosys")
+from sim.mutate.rtl.netlist import Module, cut_products, start_in_reset
 
 DEPTH = 10
 """Cycles that equiv_induct looks back."""
@@ -28,6 +27,9 @@ BOUND = 6
 """Cycles in which a difference is looked for before the engines that take long."""
 
 SAID = "said.json"
+
+BOXES = "boxes"
+"""In what the boxes of the versions differ, when they do: nothing is proven then."""
 
 CUT = "cut"
 """The miter in which products are anything."""
@@ -55,8 +57,11 @@ class Session:
         return words in log.read_text()
 
 
-def read(session: Session, side: str, files: list[str]) -> None:
-    """Read one version, flat, and keep it under its name."""
+Boxes = dict[str, Any]
+
+
+def read(session: Session, side: str, files: list[str]) -> Boxes:
+    """Read one version, flat, and keep it under its name; return what its boxes are."""
     names = " ".join(f"{side}/{name}" for name in files)
     session.run(
         f"read_verilog -sv {names} {side}/observed.sv",
@@ -67,11 +72,31 @@ def read(session: Session, side: str, files: list[str]) -> None:
         "memory_collect",
         "memory_map",
         "opt -full",
+        f"write_json {side}.json",
+        # The boxes' outputs become inputs, and their inputs outputs, under the boxes' names.
         "expose -evert c:*",
         f"rename observed {side}",
         f"design -stash {side}",
         "design -reset",
     )
+
+    netlist = json.loads(Path(f"{side}.json").read_text())
+    return boxes_of(netlist["modules"]["observed"])
+
+
+def boxes_of(module: Module) -> Boxes:
+    """Return module, parameters and connected ports of every box, by its place."""
+    return {
+        name: [cell["type"], cell["parameters"], sorted(cell["connections"])]
+        for name, cell in module["cells"].items()
+        if not cell["type"].startswith("$")
+    }
+
+
+def boxes_differ(gold: Boxes, gate: Boxes) -> str:
+    """Say in what the boxes of two versions differ; empty when they are the same."""
+    places = [name for name in sorted({*gold, *gate}) if gold.get(name) != gate.get(name)]
+    return ", ".join(f"{name}: {gold.get(name)} and {gate.get(name)}" for name in places)
 
 
 def make_miter(session: Session) -> bool:
@@ -180,8 +205,10 @@ def main(folder: str) -> None:
     task = json.loads(Path("task.json").read_text())
     limit: float = task["limit"]
     session = Session()
-    for side in ("gold", "gate"):
-        read(session, side, task["files"])
+    gold, gate = (read(session, side, task["files"]) for side in ("gold", "gate"))
+    if different := boxes_differ(gold, gate):
+        Path(SAID).write_text(json.dumps({BOXES: different}))
+        return
     miters = ["start", CUT][: 1 + make_miter(session)]
     result: dict[str, bool | None] = {"different": limited(lambda: differs_soon(session), limit)}
     if result["different"] is not True:

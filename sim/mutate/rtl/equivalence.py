@@ -11,9 +11,10 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
-from sim.mutate.rtl.boundary import Hierarchy, masked_ports, without_cells
-from sim.mutate.rtl.engines import BOUND, CUT, DEPTH, SAID
+from sim.mutate.rtl.engines import BOUND, BOXES, CUT, DEPTH, SAID
+from sim.mutate.rtl.hierarchy import Hierarchy, masked_ports, without_cells
 from sim.mutate.rtl.yosys import portable, run_abc, run_module
 
 MEMORY = "ga2_scratchpad"
@@ -160,12 +161,15 @@ class _Attempt:
         (self.folder / "task.json").write_text(json.dumps(task))
         outcome = run_module("sim.mutate.rtl.engines", self.folder, 10 * limit)
         answer = self.folder / SAID
-        if not outcome.ok or not answer.exists():
+        said: dict[str, Any] = json.loads(answer.read_text()) if answer.exists() else {}
+        if BOXES in said:
+            self._say("boxes", f"they are not the same: {said[BOXES]}")
+            return {}
+        if not outcome.ok or not said:
             errors = [line for line in outcome.log.splitlines() if "error" in line.lower()]
             died = "died" if outcome.finished else "time limit"
             self._say("yosys", "; ".join(errors[-2:]) or died)
             return {}
-        said: dict[str, bool | None] = json.loads(answer.read_text())
         return said
 
     def _abc(self, miter: str, limit: float) -> str | None:

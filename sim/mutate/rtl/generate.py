@@ -8,8 +8,8 @@ from typing import Any
 from sim.mutate.rtl.literals import neighbours, value_of
 from sim.mutate.rtl.mutant import Edit, Form, Mutant, key_of
 from sim.mutate.rtl.rules import Draft, condition_drafts, drafts, short
-from sim.mutate.rtl.source import Design, Span, children
-from sim.mutate.rtl.walk import Context, Walker, kind_of, span_of
+from sim.mutate.rtl.source import ParsedDesign, Span, children
+from sim.mutate.rtl.syntax_visitor import Context, SyntaxVisitor, kind_of, span_of
 
 ASSIGNMENTS = ("AssignmentExpression", "NonblockingAssignmentExpression")
 
@@ -28,13 +28,13 @@ TABLE_ENTRIES = 16
 class Generator:
     """Collects the mutants of one design."""
 
-    def __init__(self, design: Design) -> None:
+    def __init__(self, design: ParsedDesign) -> None:
         self.design = design
         self.found: list[Mutant] = []
 
     def run(self) -> list[Mutant]:
         """Return all mutants in source order, without duplicates."""
-        Walker(self.design, self._expression, self._statement).run()
+        SyntaxVisitor(self.design, self._expression, self._statement).run()
         for file, tree in self.design.trees.items():
             self._declarations(file, tree.root)
         for name, entries in _tables(self.design):
@@ -132,7 +132,7 @@ class Generator:
             self._add("table", edit, start, f"table entry {at}: {literal} becomes {near}")
 
 
-def _tables(design: Design) -> Iterator[tuple[Span, list[str]]]:
+def _tables(design: ParsedDesign) -> Iterator[tuple[Span, list[str]]]:
     """Yield the places where a constant table is read, and the table's entries as written."""
     for file, tree in design.trees.items():
         tables: dict[str, list[str]] = {}
@@ -170,6 +170,6 @@ def deduplicate(mutants: list[Mutant], sources: dict[str, str]) -> list[Mutant]:
     return kept
 
 
-def generate(design: Design) -> list[Mutant]:
+def generate(design: ParsedDesign) -> list[Mutant]:
     """Return all generated mutants of a design, in source order."""
     return Generator(design).run()

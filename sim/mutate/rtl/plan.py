@@ -5,41 +5,31 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
+from sim.engine.design import Design
+from sim.mutate.rtl.basis import Basis, make_basis
 from sim.mutate.rtl.classics import named_mutants
 from sim.mutate.rtl.generate import deduplicate, generate
 from sim.mutate.rtl.mutant import Mutant, apply_edits, key_of
 from sim.mutate.rtl.source import load, read_sources
-from sim.mutate.rtl.store import Context, digest_files, digest_texts
-from sim.mutate.rtl.suite import TestSeries, suite, suite_digest
-from sim.shared.paths import ROOT
-
-BENCH = (
-    "verif/hdl/*.sv",
-    "verif/env/compare.py",
-    "verif/env/predictor.py",
-    "verif/env/scoreboard.py",
-    "verif/units/*.py",
-    "verif/units/hdl/*.sv",
-    "model/chip/fixed_point.py",
-    "model/chip/machine.py",
-    "model/chip/operations.py",
-    "model/chip/timing.py",
-)
-"""Files that decide what the testbench says of a program."""
+from sim.mutate.rtl.suite import suite
+from verif.mutation.test_series import TestSeries
 
 
 @dataclass
 class Plan:
-    """Mutants by number (1, 2, ...); ``keys`` name them across runs."""
+    """Mutants by number (1, 2, ...); ``keys`` name them across runs.
 
-    rtl: Path
+    ``unfit`` says of named faults why a design that is not the project's has no place for them.
+    """
+
+    design: Design
     texts: dict[str, str]
     mutants: dict[int, Mutant]
     keys: dict[int, str]
     tests: list[TestSeries]
-    context: Context
+    basis: Basis
+    unfit: list[str]
 
     def mutated(self, number: int) -> dict[str, str]:
         """Return the sources with one mutant in them."""
@@ -49,28 +39,23 @@ class Plan:
         """Return the file of each mutant."""
         return {number: mutant.file for number, mutant in self.mutants.items()}
 
-    def number_of(self) -> dict[str, int]:
-        """Return the number of each key."""
-        return {key: number for number, key in self.keys.items()}
 
-
-def make_plan(rtl: Path, choose: Callable[[Sequence[Mutant]], Sequence[Mutant]]) -> Plan:
+def make_plan(design: Design, choose: Callable[[Sequence[Mutant]], Sequence[Mutant]]) -> Plan:
     """Read a design and make its mutants; ``choose`` picks those of this campaign.
 
     Raises:
         SourceError: the RTL does not compile.
-        PatchError: a named fault no longer fits the RTL.
+        PatchError: a named fault no longer fits the project's own RTL.
     """
-    texts = read_sources(rtl)
-    design = load(texts)
+    texts = read_sources(design)
+    parsed = load(texts)
+    named, unfit = named_mutants(parsed, all_must_fit=design.is_own)
     # The named ones first: a generated mutant that makes the same text is the duplicate.
-    everything = deduplicate([*named_mutants(design), *generate(design)], texts)
+    everything = deduplicate([*named, *generate(parsed)], texts)
     mutants = dict(enumerate(choose(everything), 1))
     tests = suite()
-    bench = sorted({path for pattern in BENCH for path in ROOT.glob(pattern)})
-    context = Context(digest_texts(texts), digest_files(bench), suite_digest(tests))
     keys = {number: key_of(mutant, texts) for number, mutant in mutants.items()}
-    return Plan(rtl, texts, mutants, keys, tests, context)
+    return Plan(design, texts, mutants, keys, tests, make_basis(design, tests), unfit)
 
 
 def every(mutants: Sequence[Mutant]) -> Sequence[Mutant]:

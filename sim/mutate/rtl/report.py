@@ -2,66 +2,27 @@
 
 from __future__ import annotations
 
-import json
-from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader
 
-from sim.mutate.rtl.mutant import Mutant
+from sim.mutate.common.outcome import KILLED, OPEN, PROVEN
+from sim.mutate.common.store import Store
+from sim.mutate.common.summary import Row, Score, counted, scores_by
 from sim.mutate.rtl.plan import Plan
-from sim.mutate.rtl.store import KILLED, OPEN, PROVEN, Outcome, Store
+from sim.shared.files import write_json, write_text
 
 TEMPLATE = "report.html.j2"
-
-
-@dataclass(frozen=True)
-class Row:
-    """One mutant of the report."""
-
-    number: int
-    name: str
-    kind: str
-    file: str
-    line: int
-    description: str
-    status: str
-    checks: tuple[str, ...]
-    test: str
-    program: str
-    message: str
-    stage: str
-    seconds: float
-    engine: str
-    scope: str
-    assumptions: tuple[str, ...]
-    tried: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Score:
-    """Counts of a group. ``score``: percent killed of those not proven equivalent."""
-
-    group: str
-    total: int
-    killed: int
-    proven: int
-    open: int
-
-    @property
-    def score(self) -> float:
-        """Percent; 100 when all of them are equivalent."""
-        alive = self.total - self.proven
-        return 100.0 if not alive else 100.0 * self.killed / alive
 
 
 @dataclass(frozen=True)
 class Summary:
     """Everything the reports show."""
 
+    design: Mapping[str, Any]
     rows: tuple[Row, ...]
     by_kind: tuple[Score, ...]
     by_file: tuple[Score, ...]
@@ -101,11 +62,12 @@ class Summary:
     def as_json(self) -> dict[str, Any]:
         """Return plain data."""
         scores = {
-            name: [{**asdict(score), "score": round(score.score, 2)} for score in group]
+            name: [score.as_json() for score in group]
             for name, group in (("by_kind", self.by_kind), ("by_file", self.by_file))
         }
         return {
-            "total": {**asdict(self.total), "score": round(self.total.score, 2)},
+            "design": self.design,
+            "total": self.total.as_json(),
             **scores,
             "checks": dict(self.checks),
             "first_checks": dict(self.first_checks),
@@ -125,55 +87,31 @@ def summarize(plan: Plan, store: Store, times: Mapping[str, float], seconds: flo
         seconds: of this run; a resumed one has done only a part.
     """
     rows = tuple(
-        _row(number, mutant, store.outcomes.get(plan.keys[number]))
+        Row.of(number, mutant, store.outcomes.get(plan.keys[number]))
         for number, mutant in plan.mutants.items()
     )
     killed = [row for row in rows if row.status == KILLED]
     return Summary(
+        plan.design.to_json(),
         rows,
-        _scores(rows, lambda row: row.kind),
-        _scores(rows, lambda row: row.file),
-        _score("all", rows),
-        _counts(check for row in killed for check in row.checks),
-        _counts(row.checks[0] for row in killed if row.checks),
-        _counts(row.test for row in killed if row.test),
+        scores_by(rows, lambda row: row.kind),
+        scores_by(rows, lambda row: row.file),
+        Score.of("all", rows),
+        counted(check for row in killed for check in row.checks),
+        counted(row.checks[0] for row in killed if row.checks),
+        counted(row.test for row in killed if row.test),
         times,
         seconds,
         sum(row.seconds for row in rows),
     )
 
 
-def _row(number: int, mutant: Mutant, outcome: Outcome | None) -> Row:
-    known = outcome or Outcome("", OPEN)
-    status = known.status if known.status in (KILLED, PROVEN) else OPEN
-    return Row(
-        number, mutant.name, mutant.kind, mutant.file, mutant.line, mutant.description, status,
-        known.checks, known.test, known.program, known.message, known.stage, known.seconds,
-        known.engine, known.scope, known.assumptions, known.tried,
-    )  # fmt: skip
-
-
-def _score(group: str, rows: tuple[Row, ...] | list[Row]) -> Score:
-    counts = Counter(row.status for row in rows)
-    return Score(group, len(rows), counts[KILLED], counts[PROVEN], counts[OPEN])
-
-
-def _scores(rows: tuple[Row, ...], group: Callable[[Row], str]) -> tuple[Score, ...]:
-    names = dict.fromkeys(group(row) for row in rows)
-    return tuple(_score(name, [row for row in rows if group(row) == name]) for name in names)
-
-
-def _counts(values: Any) -> dict[str, int]:
-    return dict(Counter(values).most_common())
-
-
 def write_reports(summary: Summary, folder: Path) -> list[Path]:
     """Write ``report.json`` and ``report.html``; return their paths."""
-    folder.mkdir(parents=True, exist_ok=True)
     data, page = folder / "report.json", folder / "report.html"
-    data.write_text(json.dumps(summary.as_json(), indent=1) + "\n", encoding="utf-8")
+    write_json(data, summary.as_json())
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent), autoescape=True, trim_blocks=True
     )
-    page.write_text(environment.get_template(TEMPLATE).render(s=summary), encoding="utf-8")
+    write_text(page, environment.get_template(TEMPLATE).render(s=summary))
     return [data, page]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from sim.mutate.rtl.literals import is_number, neighbours, one
-from sim.mutate.rtl.source import Design, Info, children
-from sim.mutate.rtl.walk import Context, kind_of, span_of
+from sim.mutate.rtl.source import Info, ParsedDesign, children
+from sim.mutate.rtl.syntax_visitor import Context, kind_of, span_of
 
 SWAPS: dict[str, list[tuple[str, str]]] = {
     "AddExpression": [("-", "arithmetic")],
@@ -61,10 +61,10 @@ def short(text: str, limit: int = 60) -> str:
     return line if len(line) <= limit else line[: limit - 3] + "..."
 
 
-Rule = Callable[[Design, Any, Context], Iterator[Draft]]
+Rule = Callable[[ParsedDesign, Any, Context], Iterator[Draft]]
 
 
-def drafts(design: Design, node: Any, context: Context) -> Iterator[Draft]:
+def drafts(design: ParsedDesign, node: Any, context: Context) -> Iterator[Draft]:
     """Yield the drafts for one expression node."""
     kind = kind_of(node)
     if context.left_side:
@@ -89,7 +89,7 @@ def drafts(design: Design, node: Any, context: Context) -> Iterator[Draft]:
         yield from _extension(design, node, context)
 
 
-def condition_drafts(design: Design, node: Any, context: Context) -> Iterator[Draft]:
+def condition_drafts(design: ParsedDesign, node: Any, context: Context) -> Iterator[Draft]:
     """Yield the drafts for an expression that decides an ``if`` or a conditional operator."""
     _, start, end = span_of(context.file, node)
     text = design.text((context.file, start, end))
@@ -99,7 +99,7 @@ def condition_drafts(design: Design, node: Any, context: Context) -> Iterator[Dr
         yield Draft("condition", start, end, f"!({text})", f"condition {short(text)} is negated")
 
 
-def _binary(design: Design, node: Any, context: Context) -> Iterator[Draft]:
+def _binary(design: ParsedDesign, node: Any, context: Context) -> Iterator[Draft]:
     file, start, end = span_of(context.file, node)
     left = design.text(span_of(file, node.left))
     right = design.text(span_of(file, node.right))
@@ -121,7 +121,7 @@ def _binary(design: Design, node: Any, context: Context) -> Iterator[Draft]:
         yield Draft("arithmetic", start, end, f"({right}) - ({left})", f"operands swapped: {whole}")
 
 
-def _ternary(design: Design, node: Any, context: Context) -> Iterator[Draft]:
+def _ternary(design: ParsedDesign, node: Any, context: Context) -> Iterator[Draft]:
     file, start, end = span_of(context.file, node)
     condition, left, right = (
         design.text(span_of(file, part)) for part in (node.predicate, node.left, node.right)
@@ -131,14 +131,14 @@ def _ternary(design: Design, node: Any, context: Context) -> Iterator[Draft]:
     yield Draft("ternary", start, end, text, f"arms swapped in {whole}")
 
 
-def _literal(design: Design, node: Any, context: Context) -> Iterator[Draft]:
+def _literal(design: ParsedDesign, node: Any, context: Context) -> Iterator[Draft]:
     span = span_of(context.file, node)
     text = design.text(span)
     for near in neighbours(text):
         yield Draft("constant", span[1], span[2], near, f"{text} becomes {near}")
 
 
-def _unary(design: Design, node: Any, context: Context) -> Iterator[Draft]:
+def _unary(design: ParsedDesign, node: Any, context: Context) -> Iterator[Draft]:
     file, start, end = span_of(context.file, node)
     inner = design.text(span_of(file, node.operand))
     whole = short(design.text((file, start, end)))
@@ -157,7 +157,7 @@ def _unary(design: Design, node: Any, context: Context) -> Iterator[Draft]:
         yield Draft("logic", start, end, f"{other}({inner})", f"{whole} becomes {other}{inner}")
 
 
-def _name(design: Design, node: Any, context: Context) -> Iterator[Draft]:
+def _name(design: ParsedDesign, node: Any, context: Context) -> Iterator[Draft]:
     span = span_of(context.file, node)
     info = design.infos.get(span)
     text = design.text(span)
@@ -176,7 +176,7 @@ def _name(design: Design, node: Any, context: Context) -> Iterator[Draft]:
         yield Draft("constant", span[1], span[2], new, f"{text} is one too large")
 
 
-def _selects(design: Design, node: Any, context: Context) -> Iterator[Draft]:
+def _selects(design: ParsedDesign, node: Any, context: Context) -> Iterator[Draft]:
     """Shift each constant range or index of a select by one; let each variable index be one off."""
     file, begin, finish = span_of(context.file, node)
     for select in children(node.selectors):
@@ -192,7 +192,7 @@ def _selects(design: Design, node: Any, context: Context) -> Iterator[Draft]:
 
 
 def _shifted(
-    design: Design, selector: Any, context: Context, info: Info
+    design: ParsedDesign, selector: Any, context: Context, info: Info
 ) -> Iterator[tuple[str, str]]:
     """Yield the neighbours of one selector: what stands in the brackets, and a description."""
     low, high = sorted((info.left, info.right))
@@ -216,7 +216,7 @@ def _shifted(
                     yield f"{left + by}:{right + by}", f"[{left + by}:{right + by}]"
 
 
-def _sign(design: Design, node: Any, context: Context) -> Iterator[Draft]:
+def _sign(design: ParsedDesign, node: Any, context: Context) -> Iterator[Draft]:
     file, start, end = span_of(context.file, node)
     text = design.text((file, start, end))
     old = short(text)
@@ -227,7 +227,7 @@ def _sign(design: Design, node: Any, context: Context) -> Iterator[Draft]:
         yield Draft("sign", start, end, new, f"{old} becomes unsigned", exact=False)
 
 
-def _extension(design: Design, node: Any, context: Context) -> Iterator[Draft]:
+def _extension(design: ParsedDesign, node: Any, context: Context) -> Iterator[Draft]:
     file, start, end = span_of(context.file, node)
     inner = children(node.concatenation.expressions)
     if len(inner) != 1 or kind_of(inner[0]) != "IdentifierSelectName":

@@ -1,32 +1,42 @@
-"""Runs campaign simulations side by side, and goes on after a mutant has killed one."""
+"""Runs campaign simulations side by side, and goes on after a mutant has ended one."""
 
 from __future__ import annotations
 
 import math
-import os
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from sim.engine.builds import Build, tail
-from sim.engine.job_folder import memory
-from sim.engine.simulator import JobResult, command, run_environment
-from sim.mutate.rtl.messages import LineReader, Queue, Verdict
-from sim.mutate.rtl.suite import TestSeries
-from sim.shared.process import Child
+from sim.engine.job_folder import scratch_folder
+from sim.engine.simulator import (
+    PULSE_FILE,
+    STALL_SECONDS,
+    JobResult,
+    Progress,
+    command,
+    exit_status,
+    run_environment,
+)
+from sim.mutate.rtl.death import Death, DeathError, death_of
+from sim.mutate.rtl.schema import CONTROL
+from sim.shared import jsonl
+from sim.shared.errors import ToolError
+from sim.shared.files import read_text
+from sim.shared.process import Child, Ended
 from verif.items.job import Job
+from verif.mutation.protocol import TASK, MutantVerdict, MutationTask, Queue
+from verif.mutation.test_series import TestSeries
 
-TEST_MODULE = "sim.mutate.rtl.campaign_test"
+TEST_MODULE = "verif.tests.test_mutants"
 POLL_SECONDS = 0.05
-STALL_SECONDS = 90.0
-"""A simulation that reports nothing for so long is stuck inside one time step."""
 
-OnVerdict = Callable[[Verdict], None]
+OnVerdict = Callable[[MutantVerdict], None]
 
 
-class CampaignError(RuntimeError):
+class CampaignError(ToolError):
     """The campaign cannot go on: the design itself fails, or a simulation does not start."""
 
 
@@ -34,20 +44,25 @@ class CampaignError(RuntimeError):
 class _Worker:
     """One simulation process and what it said last."""
 
-    folder: Path
-    process: Child
-    scratch: tempfile.TemporaryDirectory[str]
-    lines: LineReader
-    heard: float
+    place: int
+    judge_design: bool
+    log: Path
+    child: Child
+    scratch: Path
+    cleanup: ExitStack
+    events: jsonl.Tail
+    progress: Progress
     current: int | None = None
     begun: int = 0
     ended: bool = False
     leak: str = ""
 
-    def close(self) -> None:
-        """End the process and remove its scratch folder."""
-        self.process.end()
-        self.scratch.cleanup()
+    def close(self) -> int:
+        """End the process, remove its scratch folder, return the simulator's exit status."""
+        self.child.end()
+        status = exit_status(self.scratch, self.child)
+        self.cleanup.close()
+        return status
 
 
 @dataclass
@@ -64,6 +79,8 @@ class Runner:
         survived: tests that a mutant need not run again.
         history: (file, test) of known kills; says which tests to try first.
         on_verdict: called with each verdict as soon as it is known; number 0 is the design.
+        deaths: how simulations ended that decided nothing, by the mutant that was alive in them.
+        decided: numbers that have a verdict.
     """
 
     built: Build
@@ -75,31 +92,29 @@ class Runner:
     budget: float = math.inf
     survived: Mapping[int, Sequence[str]] = field(default_factory=dict)
     history: Sequence[tuple[str, str]] = ()
-    retry: list[int] = field(default_factory=list)
+    deaths: dict[int, Death] = field(default_factory=dict)
+    decided: set[int] = field(default_factory=set)
 
     def run(self, numbers: Sequence[int], judge_design: bool = True) -> None:
-        """Judge mutants by number; one that a simulation dropped is tried once more.
+        """Judge mutants by number; one whose simulation died or was ended is tried once more.
 
         Raises:
             CampaignError: the design fails a test, or simulations die without a mutant's help.
         """
         self._pass(list(numbers), judge_design)
-        again, self.retry = self.retry, []
+        again = [number for number in numbers if number not in self.decided]
         if again:
             self._pass(again, False)
-        if self.retry:
-            raise CampaignError(f"mutants {self.retry} twice found the design broken before them")
 
     def _pass(self, numbers: list[int], judge_design: bool) -> None:
         if not numbers and not judge_design:
             return
         self.folder.mkdir(parents=True, exist_ok=True)
         Queue(self.folder / "queue").reset()
-        alive = [
-            self._start(place, numbers, judge_design and place == 0)
-            for place in range(min(self.workers, max(1, len(numbers))))
-        ]
+        alive: list[_Worker] = []
         try:
+            for place in range(min(self.workers, max(1, len(numbers)))):
+                alive.append(self._start(place, numbers, judge_design and place == 0))
             while alive:
                 time.sleep(POLL_SECONDS)
                 alive = [next_ for worker in alive if (next_ := self._follow(worker, numbers))]
@@ -109,85 +124,78 @@ class Runner:
 
     def _start(self, place: int, numbers: list[int], judge_design: bool) -> _Worker:
         folder = self.folder / f"worker-{place}"
-        log = folder / "campaign.jsonl"
+        events, log = folder / "campaign.jsonl", folder / "run.log"
         folder.mkdir(parents=True, exist_ok=True)
-        for left in (
-            log,
-            folder / "results.xml",
-            folder / "run.log",
-        ):  # make runs nothing when it finds results
+        for left in (events, log, folder / "results.xml"):  # make runs nothing where results are
             left.unlink(missing_ok=True)
-        params = {
-            "numbers": numbers,
-            "files": dict(self.files),
-            "tests": list(self.tests),
-            "queue": str(self.folder / "queue"),
-            "log": str(log),
-            "judge_design": judge_design,
-            "budget": self.budget,
-            "history": list(self.history),
-            "survived": {number: list(names) for number, names in self.survived.items()},
-        }
-        Job(params=params).save(folder)
-        run = JobResult(folder=folder, log=folder / "run.log")
-        scratch = tempfile.TemporaryDirectory(dir=memory())
-        process = Child(
-            [*command(self.built, run, (), 1), f"COCOTB_TEST_MODULES={TEST_MODULE}"],
-            cwd=Path(scratch.name),
+        task = MutationTask(
+            CONTROL, numbers, self.files, self.tests, self.folder / "queue", events, judge_design,
+            self.budget, self.survived, self.history,
+        )  # fmt: skip
+        Job(params={TASK: task}).save(folder)
+        argv = command(self.built, JobResult(folder, log), (), 1)
+        cleanup = ExitStack()
+        scratch = cleanup.enter_context(scratch_folder())
+        child = Child(
+            [*argv, f"COCOTB_TEST_MODULES={TEST_MODULE}"],
+            cwd=scratch,
             env=run_environment(folder) | {"COCOTB_LOG_LEVEL": "ERROR"},
-            log=run.log,
+            log=log,
         )
-        return _Worker(folder, process, scratch, LineReader(log), time.monotonic())
+        progress = Progress(child, scratch / PULSE_FILE, STALL_SECONDS)
+        return _Worker(
+            place, judge_design, log, child, scratch, cleanup, jsonl.Tail(events), progress
+        )
 
     def _follow(self, worker: _Worker, numbers: list[int]) -> _Worker | None:
         """Read what a worker said; return it, its successor, or None when it is done."""
-        over = not worker.process.running()
+        over = not worker.child.running()
         self._listen(worker)
-        stuck = time.monotonic() - worker.heard > STALL_SECONDS
-        if not over and not stuck:
+        ended = Ended.EXITED if over else worker.progress.stalled()
+        if ended is None:
             return worker
-        worker.close()
+        status = worker.close()
         if worker.ended:
             return None
-        place = int(worker.folder.name.rpartition("-")[2])
         if worker.leak and worker.begun <= 1:
             raise CampaignError(f"the design itself fails: {worker.leak}")
-        if worker.current is None:
-            log = (worker.folder / "run.log").read_text(errors="replace")
-            raise CampaignError(f"the simulation died:\n{tail(log)}")
-        if worker.leak:
-            self.retry.append(worker.current)
-        else:
-            kind, text = ("hang", "no progress") if stuck else ("crash", self._last_words(worker))
-            self.on_verdict(Verdict(worker.current, True, (kind,), message=text))
-        return self._start(place, numbers, False)
+        self._died(worker, death_of(ended, status, read_text(worker.log), worker.leak))
+        return self._start(worker.place, numbers, worker.judge_design)
+
+    def _died(self, worker: _Worker, death: Death) -> None:
+        """Let a mutant be tried again; when its simulation dies twice, that killed it."""
+        number = worker.current or 0
+        if number not in self.deaths:
+            self.deaths[number] = death
+            return
+        if not number:
+            raise CampaignError(f"the simulation died twice:\n{tail(read_text(worker.log))}")
+        try:
+            check = death.check
+        except DeathError as error:
+            raise CampaignError(f"mutant {number}: {error}") from None
+        self._decide(MutantVerdict(number, True, (check,), message=death.message))
+
+    def _decide(self, verdict: MutantVerdict) -> None:
+        self.decided.add(verdict.number)
+        self.on_verdict(verdict)
 
     def _listen(self, worker: _Worker) -> None:
-        for line in worker.lines.new():
-            worker.heard = time.monotonic()
+        for line in worker.events.new():
+            worker.progress.seen()
             if line["type"] == "begin":
                 worker.current = line["number"]
                 worker.begun += 1
             elif line["type"] == "verdict":
-                verdict = Verdict.from_json(line)
+                verdict = MutantVerdict.from_json(line)
                 worker.current = None
+                worker.judge_design &= verdict.number != 0
                 if verdict.number == 0 and verdict.killed:
                     raise CampaignError(
                         f"the design itself fails {verdict.program}: {verdict.message}"
                     )
-                self.on_verdict(verdict)
+                self._decide(verdict)
             elif line["type"] == "leak":
                 worker.leak = line["message"]
             elif line["type"] == "end":
                 worker.ended = True
-
-    @staticmethod
-    def _last_words(worker: _Worker) -> str:
-        log = (worker.folder / "run.log").read_text(errors="replace")
-        errors = [line for line in log.splitlines() if "rror" in line]
-        return (errors or ["the simulation ended"])[0].strip()[:200]
-
-
-def processors() -> int:
-    """Return how many processes this machine runs at once."""
-    return max(1, len(os.sched_getaffinity(0)))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sim.mutate.rtl.mutant import Edit, Form, Mutant
-from sim.mutate.rtl.source import SourceError, file_list
+from sim.mutate.rtl.source import SourceError
 
 PACKAGE = "ga2_mutant_pkg"
 PACKAGE_FILE = f"{PACKAGE}.sv"
@@ -70,9 +70,7 @@ def instrument(
     }
 
 
-def write(
-    folder: Path, rtl: Path, sources: Mapping[str, str], mutants: Mapping[int, Mutant]
-) -> None:
+def write(folder: Path, sources: Mapping[str, str], mutants: Mapping[int, Mutant]) -> None:
     """Write the instrumented RTL and its file list into a folder, beside a package for the number.
 
     Raises:
@@ -88,7 +86,7 @@ def write(
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="latin-1")
     (folder / PACKAGE_FILE).write_text(_PACKAGE_TEXT)
-    (folder / "ga2.f").write_text("\n".join([PACKAGE_FILE, *file_list(rtl)]) + "\n")
+    (folder / "ga2.f").write_text("\n".join([PACKAGE_FILE, *sources]) + "\n")
 
 
 def _sites(edits: Sequence[tuple[int, Edit]]) -> list[_Site]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,11 +11,16 @@ from typing import Any
 
 from pyslang import SourceManager, SourceRange, ast, syntax
 
+from sim.engine.design import Design
+from sim.shared.errors import ToolError
+
 Span = tuple[str, int, int]
 
+_INCLUDE = re.compile(r'`include[ \t]+"([^"\n]+)"')
 
-class SourceError(ValueError):
-    """The RTL does not compile, or a file of the list is missing."""
+
+class SourceError(ToolError):
+    """The RTL does not compile, or cannot be taken apart."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +40,7 @@ class Info:
 
 
 @dataclass
-class Design:
+class ParsedDesign:
     """A set of source files: texts, trees and types."""
 
     texts: dict[str, str]
@@ -55,26 +61,33 @@ class Design:
         return self.texts[span[0]][span[1] : span[2]]
 
 
-def file_list(rtl: Path) -> list[str]:
-    """Return the files that ``ga2.f`` of an RTL folder names, packages first.
+def read_sources(design: Design) -> dict[str, str]:
+    """Return the design's files in order, name to text, with what they include in its place.
+
+    Latin-1, so that an offset in bytes is one in characters.
 
     Raises:
-        SourceError: there is no list, or it names a file that is not there.
+        SourceError: two files of one name, or macros defined by the file list.
     """
-    listing = rtl / "ga2.f"
-    if not listing.exists():
-        raise SourceError(f"{listing} is missing: it lists the RTL files, one a line")
-    lines = (line.split("//")[0].strip() for line in listing.read_text().splitlines())
-    names = [line for line in lines if line and not line.startswith(("#", "+", "-"))]
-    for name in names:
-        if not (rtl / name).exists():
-            raise SourceError(f"{listing} names {name}, which is not there")
-    return names
+    names = [path.name for path in design.sources.files]
+    if double := {name for name in names if names.count(name) > 1}:
+        raise SourceError(f"{design.path}: two files are named {sorted(double)[0]}: rename one")
+    if design.sources.defines:
+        macros = ", ".join(design.sources.defines)
+        raise SourceError(f"{design.path}/ga2.f: defines {macros}: define them in a source instead")
+    return {path.name: _with_includes(design, path) for path in design.sources.files}
 
 
-def read_sources(rtl: Path) -> dict[str, str]:
-    """Return the RTL files in order. Latin-1, so that an offset in bytes is one in characters."""
-    return {name: (rtl / name).read_text(encoding="latin-1") for name in file_list(rtl)}
+def _with_includes(design: Design, path: Path, outer: tuple[Path, ...] = ()) -> str:
+    """Return a file's text; an include that the design does not hold stays, for other tools."""
+
+    def included(match: re.Match[str]) -> str:
+        found = [other for other in design.contents if other.as_posix().endswith(f"/{match[1]}")]
+        if not found or found[0] in outer:
+            return match[0]
+        return _with_includes(design, found[0], (*outer, path))
+
+    return _INCLUDE.sub(included, design.contents[path].decode("latin-1"))
 
 
 def errors_of(texts: dict[str, str]) -> list[str]:
@@ -99,7 +112,7 @@ def compile_texts(texts: dict[str, str]) -> tuple[Any, Any, dict[str, Any]]:
     return compilation, manager, trees
 
 
-def load(texts: dict[str, str]) -> Design:
+def load(texts: dict[str, str]) -> ParsedDesign:
     """Compile the texts and collect positions and types.
 
     Raises:
@@ -109,7 +122,7 @@ def load(texts: dict[str, str]) -> Design:
     if found:
         raise SourceError("the RTL does not compile: " + "; ".join(found[:5]))
     compilation, _, trees = compile_texts(texts)
-    design = Design(dict(texts), trees)
+    design = ParsedDesign(dict(texts), trees)
     buffers = {tree.root.sourceRange.start.buffer.id: name for name, tree in trees.items()}
     _Collector(design, buffers).collect(compilation.getRoot())
     return design
@@ -118,7 +131,7 @@ def load(texts: dict[str, str]) -> Design:
 class _Collector:
     """Walks the elaborated design once and files types under source spans."""
 
-    def __init__(self, design: Design, buffers: dict[int, str]) -> None:
+    def __init__(self, design: ParsedDesign, buffers: dict[int, str]) -> None:
         self.design = design
         self.buffers = buffers
 

@@ -8,13 +8,12 @@ from functools import partial
 
 from rich.console import Console
 
-from sim.mutate.rtl.apart import ApartVerdict, power_up_tests, run_apart
+from sim.mutate.common.outcome import KILLED, PROVEN
+from sim.mutate.common.stages import StageProgress
+from sim.mutate.common.store import Store
+from sim.mutate.rtl.own_build import BuildVerdict, power_up_tests, run_programs
 from sim.mutate.rtl.parallel import each
 from sim.mutate.rtl.plan import Plan
-from sim.mutate.rtl.progress import StageProgress
-from sim.mutate.rtl.source import file_list
-from sim.mutate.rtl.store import KILLED, PROVEN, Store
-from sim.mutate.rtl.suite import all_items
 
 
 def choose(plan: Plan, store: Store, count: int) -> list[int]:
@@ -49,7 +48,7 @@ def verify_sample(plan: Plan, store: Store, count: int, jobs: int, console: Cons
     A killed mutant must fail the test that killed it, a proven one pass a test of each family.
     """
     numbers = choose(plan, store, count)
-    verdicts: dict[int, ApartVerdict] = {}
+    verdicts: dict[int, BuildVerdict] = {}
     with progress.stage("mutants by themselves", len(numbers)) as stage:
         for number, verdict in each(partial(_alone, plan, store), numbers, jobs):
             verdicts[number] = verdict
@@ -68,20 +67,18 @@ def verify_sample(plan: Plan, store: Store, count: int, jobs: int, console: Cons
     return 1 if wrong or not numbers else 0
 
 
-def _alone(plan: Plan, store: Store, number: int) -> ApartVerdict:
+def _alone(plan: Plan, store: Store, number: int) -> BuildVerdict:
     outcome = store.outcomes[plan.keys[number]]
     tests = {test.name: test for test in plan.tests}
-    files = file_list(plan.rtl)
     if outcome.status == KILLED and outcome.test:
-        return run_apart(plan.mutated(number), files, list(tests[outcome.test].items))
+        return run_programs(plan.mutated(number), [tests[outcome.test]])
     # Proofs are about two values: Icarus may tell some by the unknown values of power-up.
-    items = list(all_items(power_up_tests(plan.tests, each=1)))
-    return run_apart(plan.mutated(number), files, items, sim="verilator")
+    return run_programs(plan.mutated(number), power_up_tests(plan.tests, each=1), sim="verilator")
 
 
 def _disagreements(
-    plan: Plan, store: Store, verdicts: Mapping[int, ApartVerdict]
-) -> list[tuple[int, ApartVerdict]]:
+    plan: Plan, store: Store, verdicts: Mapping[int, BuildVerdict]
+) -> list[tuple[int, BuildVerdict]]:
     """Return the mutants whose own build says something else than the store."""
     found = []
     for number, verdict in sorted(verdicts.items()):

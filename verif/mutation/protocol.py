@@ -1,26 +1,58 @@
-"""What the campaign's front end and its simulations tell each other: JSON lines in files."""
+"""What a mutation campaign and its simulations tell each other: a task, verdicts, JSON lines."""
 
 from __future__ import annotations
 
 import fcntl
 import json
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-QUEUE_FILE = "queue"
+from verif.mutation.test_series import TestSeries
+
+TASK = "mutation"
+"""Name of the task among the parameters of a simulation's job."""
 
 
 @dataclass(frozen=True)
-class Verdict:
+class MutationTask:
+    """What one simulation of a campaign is to do.
+
+    Attributes:
+        control: signal of the design that takes the number of the mutant to bring to life.
+        numbers: of the mutants, shared by all simulations of the campaign through the queue.
+        files: number of each mutant to the source file it is in.
+        tests: what a mutant has to survive.
+        queue, log: files for positions in ``numbers``, and for what happens.
+        judge_design: run every test on the design itself first.
+        budget: cost of the tests that one mutant gets (cycles, and some for each program).
+        survived: tests that a mutant need not run again.
+        history: (file, test) of known kills; says which tests to try first.
+    """
+
+    control: str
+    numbers: Sequence[int]
+    files: Mapping[int, str]
+    tests: Sequence[TestSeries]
+    queue: Path
+    log: Path
+    judge_design: bool = False
+    budget: float = math.inf
+    survived: Mapping[int, Sequence[str]] = field(default_factory=dict)
+    history: Sequence[tuple[str, str]] = ()
+
+
+@dataclass(frozen=True)
+class MutantVerdict:
     """What became of a mutant in a simulation.
 
     Attributes:
         number: of the mutant in the instrumented copy; 0 is the design itself.
         killed: a check failed.
-        checks: kinds of the checks that failed, in the order found (memory, counter, fault,
-            traffic, retire, protocol, hang, x, crash).
+        checks: kinds of the checks that failed, in the order found (see ``MismatchKind``; ``crash``
+            when the simulator did not live to say one).
         test, program: what was running.
         message: the first mismatch in words.
         programs: programs run until the verdict.
@@ -43,7 +75,7 @@ class Verdict:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, fields: dict[str, Any]) -> Verdict:
+    def from_json(cls, fields: Mapping[str, Any]) -> MutantVerdict:
         """Inverse of ``as_json``; unknown fields are ignored."""
         known = {name: fields[name] for name in cls.__dataclass_fields__ if name in fields}
         for name in ("checks", "survived"):
@@ -72,7 +104,7 @@ class Queue:
         return position
 
 
-class LineWriter:
+class EventLog:
     """Appends JSON lines to a file, each at once: the process may be killed by a mutant."""
 
     def __init__(self, path: Path) -> None:
@@ -82,23 +114,3 @@ class LineWriter:
         """Append one line."""
         self.file.write(json.dumps({"type": kind, **fields}) + "\n")
         self.file.flush()
-
-
-class LineReader:
-    """Reads the JSON lines that were appended since the last look."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.offset = 0
-
-    def new(self) -> Iterator[dict[str, Any]]:
-        """Yield complete new lines."""
-        if not self.path.exists():
-            return
-        with open(self.path, "rb") as file:
-            file.seek(self.offset)
-            data = file.read()
-        end = data.rfind(b"\n") + 1
-        self.offset += end
-        for line in data[:end].decode().splitlines():
-            yield json.loads(line)

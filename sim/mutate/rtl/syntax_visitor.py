@@ -13,7 +13,7 @@ from typing import Any
 
 from pyslang import syntax
 
-from sim.mutate.rtl.source import Design, Span, children
+from sim.mutate.rtl.source import ParsedDesign, Span, children
 
 RESET = "rst"
 
@@ -21,6 +21,8 @@ SKIPPED = {
     "ModuleHeader", "PackageHeader", "ParameterDeclarationStatement", "TypedefDeclaration",
     "EventControlWithExpression", "FunctionPrototype", "PackageImportDeclaration",
     "VariableDimension", "EnumType", "GenvarDeclaration", "EmptyMember", "LocalVariableDeclaration",
+    "ImmediateAssertionMember", "ImmediateAssertStatement", "ConcurrentAssertionMember",
+    "AssertPropertyStatement", "PropertyDeclaration", "SequenceDeclaration",
 }  # fmt: skip
 """Kinds of nodes that are never entered."""
 
@@ -61,10 +63,10 @@ Visit = Callable[[Any, Context], None]
 
 
 @dataclass
-class Walker:
+class SyntaxVisitor:
     """Calls ``expression`` and ``statement`` for every place of ``design`` that may mutate."""
 
-    design: Design
+    design: ParsedDesign
     expression: Visit
     statement: Visit
     constant_functions: set[str] = field(default_factory=set)

@@ -1,4 +1,4 @@
-"""The campaign inside the simulator: mutant after mutant in one live testbench.
+"""A mutation campaign inside the simulator: mutant after mutant in one live testbench.
 
 The flow's own driver, monitors and scoreboard judge; only the predictions are computed once and
 kept, and verdicts go to the campaign instead of the result log. Before each mutant the design
@@ -9,7 +9,6 @@ the next.
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import Any
 
 import cocotb
@@ -19,10 +18,6 @@ from pyuvm import uvm_factory
 
 from model.chip.image import Words
 from model.chip.isa import SPAD_WORDS, encode, halt, mm, st
-from sim.mutate.rtl.messages import LineWriter, Queue, Verdict
-from sim.mutate.rtl.order import AdaptiveOrder
-from sim.mutate.rtl.schema import CONTROL
-from sim.mutate.rtl.suite import TestSeries
 from verif.env.predictor import Prediction, Predictor, predict
 from verif.env.result_log import ResultLog
 from verif.env.scoreboard import Scoreboard
@@ -30,7 +25,10 @@ from verif.env.verdict import Verdict as ProgramVerdict
 from verif.items.job import Job
 from verif.items.program_item import ProgramItem
 from verif.items.result import ProgramResult
-from verif.sequences.base import ProgramSequence
+from verif.mutation.protocol import TASK, EventLog, MutantVerdict, MutationTask, Queue
+from verif.mutation.test_ranking import TestRanking
+from verif.mutation.test_series import TestSeries
+from verif.sequences.items import ItemsSequence
 from verif.tests.base_test import BaseTest
 
 PROGRAM_COST = 700
@@ -70,7 +68,7 @@ class CountingScoreboard(Scoreboard):
         """Let the campaign decide."""
 
 
-class VerdictTap(ResultLog):
+class VerdictKeeper(ResultLog):
     """Keeps the last verdict instead of logging it."""
 
     def build_phase(self) -> None:
@@ -83,14 +81,6 @@ class VerdictTap(ResultLog):
         self.last = verdict.result
 
 
-class OneProgram(ProgramSequence):
-    """Plays one program."""
-
-    def programs(self) -> list[ProgramItem]:
-        """The program."""
-        return self.job.items
-
-
 def scrub_program() -> ProgramItem:
     """Return a program that overwrites what no reset reaches: operand memories and sums."""
     program = [encode(mm(2048, 0, 1024, 4, 64, 4)), encode(st(2048, 0, 16)), encode(halt())]
@@ -100,23 +90,24 @@ def scrub_program() -> ProgramItem:
 
 @pyuvm.test()
 class MutationTest(BaseTest):
-    """Runs the mutants of ``job.params`` (see ``sim.mutate.rtl.runner``)."""
+    """Runs the mutants of the job's task."""
 
     def build_phase(self) -> None:
         """Replace what predicts and what listens."""
         factory = uvm_factory()
         factory.set_type_override_by_type(Predictor, CachedPredictor)
         factory.set_type_override_by_type(Scoreboard, CountingScoreboard)
-        factory.set_type_override_by_type(ResultLog, VerdictTap)
+        factory.set_type_override_by_type(ResultLog, VerdictKeeper)
         super().build_phase()
 
     async def run_phase(self) -> None:
         """Judge the design, then mutants until the queue is empty."""
         self.raise_objection()
         await self.env.control.driver.ready.wait()
-        params: dict[str, Any] = self.job.params
-        self.lines = LineWriter(Path(params["log"]))
-        self.series: dict[str, TestSeries] = {test.name: test for test in params["tests"]}
+        task: MutationTask = self.job.params[TASK]
+        self.task = task
+        self.events = EventLog(task.log)
+        self.series: dict[str, TestSeries] = {test.name: test for test in task.tests}
         self.scrub = scrub_program()
         CachedPredictor.learn((self.scrub,))
         costs = {
@@ -125,20 +116,17 @@ class MutationTest(BaseTest):
         }
         slow = frozenset(name for name, test in self.series.items() if test.slow)
         families = {name: test.family for name, test in self.series.items()}
-        self.order = AdaptiveOrder(costs, slow, families, params["history"])
-        self.budget: float = params["budget"]
-        self.survived: dict[int, list[str]] = params["survived"]
-        if params["judge_design"]:
+        self.ranking = TestRanking(costs, slow, families, task.history)
+        if task.judge_design:
             await self.judge_design()
-        queue = Queue(Path(params["queue"]))
-        numbers: list[int] = params["numbers"]
-        while (position := queue.take()) < len(numbers):
-            number = numbers[position]
-            self.lines.write("begin", number=number)
-            file = params["files"][number]
+        queue = Queue(task.queue)
+        while (position := queue.take()) < len(task.numbers):
+            number = task.numbers[position]
+            self.events.write("begin", number=number)
+            file = task.files[number]
             verdict = await self.judge(number, file, self.tests_for(number, file))
-            self.lines.write("verdict", **verdict.as_json())
-        self.lines.write("end")
+            self.events.write("verdict", **verdict.as_json())
+        self.events.write("end")
         self.drop_objection()
 
     async def judge_design(self) -> None:
@@ -148,32 +136,32 @@ class MutationTest(BaseTest):
             LeakError: with the program and the first mismatch.
         """
         verdict = await self.judge(0, "", list(self.series))
-        self.lines.write("verdict", **verdict.as_json())
+        self.events.write("verdict", **verdict.as_json())
         if verdict.killed:
             raise LeakError(f"the design fails {verdict.program}: {verdict.message}")
 
     def tests_for(self, number: int, file: str) -> list[str]:
         """Return the tests for a mutant, best first, as far as the budget reaches."""
-        known = set(self.survived.get(number, ()))
-        left = self.budget
+        known = set(self.task.survived.get(number, ()))
+        left = self.task.budget
         chosen: list[str] = []
-        for name in self.order.tests(file):
+        for name in self.ranking.best_first(file):
             if name in known:
                 continue
-            left -= self.order.costs[name]
+            left -= self.ranking.costs[name]
             if left < 0 and chosen:
                 break
             chosen.append(name)
         return chosen
 
-    async def judge(self, number: int, file: str, tests: list[str]) -> Verdict:
+    async def judge(self, number: int, file: str, tests: list[str]) -> MutantVerdict:
         """Bring one mutant to life and run tests until one fails."""
         began = time.perf_counter()
         await self.select(0)
         clean = await self.play(self.scrub)
         if not clean.passed:
             message = clean.mismatches[0].message if clean.mismatches else "no comparison"
-            self.lines.write("leak", number=number, message=message)
+            self.events.write("leak", number=number, message=message)
             raise LeakError(f"before mutant {number}: {message}")
         await self.select(number)
         count = 0
@@ -183,20 +171,22 @@ class MutationTest(BaseTest):
                 count += 1
                 if not result.passed:
                     if number:
-                        self.order.killed_by(file, name)
+                        self.ranking.killed_by(file, name)
                     kinds = tuple(dict.fromkeys(m.kind for m in result.mismatches))
                     first = result.mismatches[0].message if result.mismatches else "no comparison"
                     seconds = round(time.perf_counter() - began, 4)
-                    return Verdict(number, True, kinds, name, item.name, first, count, seconds)
+                    return MutantVerdict(
+                        number, True, kinds, name, item.name, first, count, seconds
+                    )
         seconds = round(time.perf_counter() - began, 4)
         survived = tuple(tests) if number else ()
-        return Verdict(number, False, programs=count, seconds=seconds, survived=survived)
+        return MutantVerdict(number, False, programs=count, seconds=seconds, survived=survived)
 
     async def select(self, number: int) -> None:
         """Make a mutant the live one and reset the chip; drop late protocol errors of the last."""
         driver = self.env.control.driver
         top: Any = cocotb.top
-        getattr(top.dut, CONTROL).value = number
+        getattr(top.dut, self.task.control).value = number
         await driver.cycles(2)
         await driver.reset()
         self.env.control.monitor.protocol()
@@ -205,9 +195,9 @@ class MutationTest(BaseTest):
 
     async def play(self, item: ProgramItem) -> ProgramResult:
         """Play one program through the sequencer; return the scoreboard's verdict."""
-        log: VerdictTap = self.env.result_log
+        log: VerdictKeeper = self.env.result_log
         log.last = None
-        await OneProgram("one", Job(items=[item])).start(self.env.control.sequencer)
+        await ItemsSequence("one", Job(items=[item])).start(self.env.control.sequencer)
         if log.last is None:
             raise LeakError(f"program {item.name} ended without a verdict")
         return log.last

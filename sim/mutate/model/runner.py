@@ -22,32 +22,37 @@ import hypothesis
 import numpy  # noqa: F401 - for those that are forked
 import pytest
 
-from sim.mutate.model.child import Changed, Watch
 from sim.mutate.model.generate import Mutant
+from sim.mutate.model.pytest_process import Changed, Watch
+from sim.shared.errors import ToolError
 
-Verdict = Literal["killed", "timeout", "survived"]
+Verdict = Literal["killed", "crash", "timeout", "survived"]
 
 # pytest's exit codes; 2 also when a test file does not import.
 PASSED, FAILED, INTERRUPTED, NOT_IMPORTED = 0, 1, 2, 5
 CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL)
 POLL_SECONDS = 0.02
-# Time limits count processor time (see Watch), which another program's load does not use up; only
-# a mutant that waits for ever would escape them.
+# Time limits count processor time (see Watch), which another program's load does not use up. So
+# whoever is not done after this time was held up: that says nothing about the mutant.
 WAIT_SECONDS = 600.0
 MEMORY = 8 << 30
 
 
-class MutationError(RuntimeError):
+class MutationError(ToolError):
     """The tests say nothing about mutants: they fail, or do not run, without one."""
 
 
 @dataclass
 class Running:
-    """A mutant under test; ``notes`` is where its process tells what it does."""
+    """A mutant under test; ``notes`` is where its process tells what it does.
+
+    ``before`` says how an earlier process ended that decided nothing.
+    """
 
     mutant: Mutant
     deadline: float
     notes: Any
+    before: str = ""
 
 
 @dataclass
@@ -68,6 +73,7 @@ class Runner:
     seconds: dict[str, float] = field(default_factory=dict)
     kills: Counter[str] = field(default_factory=Counter)
     _running: dict[int, Running] = field(default_factory=dict)
+    _again: list[tuple[Mutant, str]] = field(default_factory=list)
 
     def baseline(self, module: str, source: str) -> list[Path]:
         """Run without a change, for the time each test takes; returns the files they imported.
@@ -99,31 +105,43 @@ class Runner:
         Raises:
             MutationError: pytest could not run.
         """
-        waiting = list(mutants)[::-1]
+        waiting = [(mutant, "") for mutant in mutants][::-1]
         try:
             while waiting or self._running:
                 while waiting and len(self._running) < jobs:
-                    mutant = waiting.pop()
+                    mutant, before = waiting.pop()
                     pid, notes = self.start(mutant.module, mutant.text)
-                    self._running[pid] = Running(mutant, time.monotonic() + WAIT_SECONDS, notes)
+                    deadline = time.monotonic() + WAIT_SECONDS
+                    self._running[pid] = Running(mutant, deadline, notes, before)
                 self.collect(done)
+                waiting += self._again
+                self._again.clear()
         finally:
             for pid in self._running:
                 end(pid)
 
     def collect(self, done: Callable[[Mutant, Verdict, str], None]) -> None:
-        """Take those that have ended, and end those that wait too long."""
+        """Take those that have ended; one that was ended from outside, or held up, runs again.
+
+        Raises:
+            MutationError: that happened twice to one mutant.
+        """
         time.sleep(POLL_SECONDS)
         for pid, running in list(self._running.items()):
             ended, status = os.waitpid(pid, os.WNOHANG)
-            if not ended and time.monotonic() > running.deadline:
+            held_up = not ended and time.monotonic() > running.deadline
+            if held_up:
                 end(pid)
-                status = signal.SIGXCPU
             elif not ended:
                 continue
             del self._running[pid]
-            found = verdict(running.mutant, os.waitstatus_to_exitcode(status))
-            begun = [note["begin"] for note in read(running.notes) if "begin" in note]
+            told = read(running.notes)
+            how = ending(os.waitstatus_to_exitcode(status), held_up)
+            if how and how != running.before:
+                self._again.append((running.mutant, how))
+                continue
+            found = verdict(running.mutant, os.waitstatus_to_exitcode(status), how)
+            begun = [note["begin"] for note in told if "begin" in note]
             test = begun[-1] if begun and found != "survived" else ""
             self.kills[test] += 1
             done(running.mutant, found, test)
@@ -184,20 +202,31 @@ def read(notes: Any) -> list[dict[str, Any]]:
         return [json.loads(line) for line in notes if line.endswith("\n")]
 
 
-def verdict(mutant: Mutant, status: int) -> Verdict:
-    """What pytest's exit code says about the mutant.
+def ending(code: int, held_up: bool = False) -> str:
+    """Say what made a process end that did not come to its own end; empty when it did."""
+    if held_up:
+        return f"not done after {WAIT_SECONDS:.0f} s, without using the processor"
+    return signal.Signals(-code).name if code < 0 and code != -signal.SIGXCPU else ""
+
+
+def verdict(mutant: Mutant, code: int, how: str = "") -> Verdict:
+    """What pytest's exit code says about the mutant, and ``how`` the process ended, twice.
 
     Raises:
-        MutationError: pytest could not run.
+        MutationError: pytest could not run, or did not come to its end.
     """
-    if status == PASSED:
+    where = f"{mutant.where}: {mutant.key}"
+    if how and -code not in CRASHES:
+        raise MutationError(f"{where}: ended twice from outside: {how}")
+    if how:
+        return "crash"  # an end that every test would notice
+    if code == PASSED:
         return "survived"
-    if status == -signal.SIGXCPU:
+    if code == -signal.SIGXCPU:
         return "timeout"
-    # A crash is an end that every test would notice; other signals come from outside.
-    if status in (FAILED, INTERRUPTED) or -status in CRASHES:
+    if code in (FAILED, INTERRUPTED):
         return "killed"
-    raise MutationError(f"pytest ends with {status} on {mutant.where}: {mutant.key}")
+    raise MutationError(f"pytest ends with {code} on {where}")
 
 
 def end(pid: int) -> None:

@@ -25,8 +25,8 @@ FAMILIES = {
 """Where to begin: the family of directed tests for a module, before anything was killed."""
 
 
-class AdaptiveOrder:
-    """Orders tests by what they have killed so far.
+class TestRanking:
+    """Ranks tests by what they have killed so far.
 
     A test's worth for a file is the number of mutants of that file it killed, each weighing more
     than any killed elsewhere, over the time the test takes.
@@ -37,6 +37,8 @@ class AdaptiveOrder:
         families: test name to its family of directed tests.
         history: (file, test) of kills in earlier runs.
     """
+
+    __test__ = False
 
     ELSEWHERE = 0.02
     FAMILY = 0.5
@@ -62,7 +64,7 @@ class AdaptiveOrder:
         self.killed[file][test] += 1
         self.total[test] += 1
 
-    def tests(self, file: str) -> list[str]:
+    def best_first(self, file: str) -> list[str]:
         """Return all tests, the most promising for a mutant of ``file`` first."""
         here = self.killed[file]
         family = FAMILIES.get(file.removesuffix(".sv"), "")

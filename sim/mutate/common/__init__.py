@@ -1,0 +1,1 @@
+"""What both mutation tools share: outcomes, their store, stages, scores."""

@@ -1,0 +1,71 @@
+"""What the verdicts of a campaign depend on, so that none outlives it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from sim.engine.builds import MAKEFILE, PUBLIC, compiler_version
+from sim.engine.design import Design, read_list
+from sim.mutate.common.dependencies import imported
+from sim.mutate.common.outcome import KILLED, PROVEN, Outcome
+from sim.programs.units import BENCH, unit_names
+from sim.shared.files import digest
+from sim.shared.paths import HDL
+from verif.mutation.test_series import TestSeries
+
+SIMULATING = (
+    "verif.tests.test_mutants",
+    "verif.tests.test_programs",
+    "sim.mutate.rtl.own_build",
+    "sim.mutate.rtl.runner",
+    "sim.mutate.rtl.schema",
+)
+PROVING = ("sim.mutate.rtl.engines", "sim.mutate.rtl.equivalence")
+STIMULUS = "verif.stimulus"
+"""Not entered: what it makes, the programs, is in the digests of the test series."""
+
+
+@dataclass(frozen=True)
+class Basis:
+    """Digests: of the design, of what simulates and proves it, and of each test by its name."""
+
+    design: str
+    bench: str
+    prover: str
+    tests: Mapping[str, str]
+
+    def of(self, outcome: Outcome) -> str:
+        """Name what an outcome depends on.
+
+        A proof: design and prover. A kill: design, testbench and the test that killed. Anything
+        else: all of it.
+        """
+        if outcome.status == PROVEN:
+            return digest(self.design, self.prover)
+        if outcome.status == KILLED:
+            test = self.tests.get(outcome.test, self.all_tests)
+            return digest(self.design, self.bench, test)
+        return digest(self.design, self.bench, self.prover, self.all_tests)
+
+    @cached_property
+    def all_tests(self) -> str:
+        """One digest of all tests, in their order."""
+        return digest(*self.tests.values())
+
+
+def make_basis(design: Design, tests: Sequence[TestSeries]) -> Basis:
+    """Return what verdicts about a design by these tests depend on."""
+    units = [f"verif.units.{name}" for name in unit_names()]
+    files, packages = imported([*SIMULATING, *units], apart_from=STIMULUS)
+    lists = read_list(HDL / "tb.f").contents()
+    hdl = [*sorted(lists), *sorted(BENCH.parent.iterdir()), MAKEFILE, PUBLIC]
+    compilers = [compiler_version(sim) for sim in ("icarus", "verilator")]
+    prover_files, prover_packages = imported(PROVING)
+    return Basis(
+        design.hash,
+        digest(*files, *hdl, *packages, *compilers),
+        digest(*prover_files, *prover_packages),
+        {test.name: test.digest() for test in tests},
+    )

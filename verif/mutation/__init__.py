@@ -1,0 +1,1 @@
+"""What the mutation campaign and its simulations share: tasks, test series, verdicts."""

@@ -34,16 +34,22 @@ def imported(modules: Iterable[str], apart_from: str = "") -> tuple[list[Path], 
     while waiting:
         for module in waiting:
             found |= {module} | graph.find_upstream_modules(module)
-        waiting = _discovered(graph, found) - found
+        waiting = (_discovered(graph, found) | _around(found)) - found
     found.discard(apart_from)
     ours = {name for name in found if name.partition(".")[0] in PACKAGES}
-    # Importing a module runs the packages around it.
-    around = {
-        name.rsplit(".", depth)[0] for name in ours for depth in range(1, name.count(".") + 1)
-    }
-    files = sorted({_file(name) for name in ours | around})
+    files = sorted({_file(name) for name in ours})
     others = {name.partition(".")[0] for name in found - ours} - sys.stdlib_module_names
     return files, sorted(_versions(others))
+
+
+def _around(modules: set[str]) -> set[str]:
+    """Return the packages around modules of the project: importing a module runs those, too."""
+    return {
+        name.rsplit(".", depth)[0]
+        for name in modules
+        if name.partition(".")[0] in PACKAGES
+        for depth in range(1, name.count(".") + 1)
+    }
 
 
 def _discovered(graph: grimp.ImportGraph, modules: set[str]) -> set[str]:

@@ -42,6 +42,8 @@ def _not_in_bench(row: Operation) -> bool:
 
 
 def _no_unit_test(row: Operation) -> bool:
+    if row.unit == "vec":
+        return False  # vector.py runs every row of the table
     used = re.compile(rf"\b{row.name.lower()}\(|\bOp\.{row.name}\b")
     return not any(
         used.search(path.read_text()) for path in (ROOT / "verif" / "units").glob("*.py")

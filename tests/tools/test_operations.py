@@ -58,7 +58,7 @@ def test_everything_a_new_operation_lacks_is_said_in_one_line_each() -> None:
 
     row = replace(OPERATIONS[Op.VADD], op=NewOp(15), module="ga2_vmul", busy="2*len + 4")
     lines = list(missing(row))
-    assert len(lines) == len(NEEDED) == 13
+    assert len(lines) == len(NEEDED) - 1 == 12  # a vector operation has its unit test
     assert all(line.startswith("VMUL: no") and "\n" not in line for line in lines)
     assert "VMUL: no directed program vmul_* in verif/stimulus/directed/" in lines
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from model.decode.workload import DecodeParams, run_decode
 from sim.decode.job import decode_job
-from sim.engine.design import Design, make_settings, own_design
+from sim.engine.design import Design, make_settings, own_design, random_command
 from verif.items.job import Job
 from verif.stimulus.directed import REGISTRY
 from verif.stimulus.profiles import PROFILES
@@ -56,7 +56,7 @@ def workloads(
     made = [Workload("directed", Job("items", {}, items), len(items))]
     for profile in PROFILES if programs else ():
         params = {"seed": seed, "profile": profile, "count": programs, "first": 0}
-        params["where"] = make_settings(sim, design or own_design())
+        params["rerun"] = random_command(make_settings(sim, design or own_design()), seed)
         made.append(Workload(f"random-{profile}", Job("random", params), programs))
     if decode:
         made.append(decode_workload(WINDOWS))

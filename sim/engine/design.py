@@ -182,6 +182,11 @@ def make_settings(sim: str, design: Design) -> str:
     return " ".join(words)
 
 
+def random_command(settings: str, seed: int) -> str:
+    """What plays one random program again, with places for ``{profile}`` and ``{index}``."""
+    return f"make random {settings} SEED={seed} PROFILE={{profile}} ONLY={{index}} WAVES=1"
+
+
 def python_command() -> str:
     """This interpreter, as a command is given it in the project's folder."""
     return shlex.quote(shown(Path(sys.executable)))

@@ -12,7 +12,7 @@ from pathlib import Path
 from rich.console import Console
 
 from model.errors import check_int
-from sim.engine.design import add_design_option, make_settings, print_design
+from sim.engine.design import add_design_option, make_settings, print_design, random_command
 from sim.engine.play import Simulation, play
 from sim.programs.report import finish, print_groups, program_files
 from sim.programs.shrink import DEFAULT_SECONDS, shrink_failures
@@ -62,8 +62,8 @@ def play_random(
         soft_wrap=True,
     )
     print_design(console, args.design)
-    where = make_settings(args.sim, args.design)
-    common = {"seed": args.seed, "where": where}
+    again = random_command(make_settings(args.sim, args.design), args.seed)
+    common = {"seed": args.seed, "rerun": again}
     simulations = [
         Simulation(
             Job("random", {**common, "profile": profile, "first": start, "count": size}),

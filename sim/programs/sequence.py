@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 from rich.console import Console
 
-from sim.engine.design import make_settings, print_design
+from sim.engine.design import make_settings, print_design, random_command
 from sim.engine.play import Simulation, play
 from sim.programs.program_options import add_program_options, program_item
 from sim.shared.cli import Parser, run
@@ -26,7 +26,9 @@ def main() -> int:
     parser.add_argument("--params", default="", help="of the job, as in 'seed=1 count=20'")
     args = parser.parse_args()
     items = [program_item(args)] if args.program else []
-    params = {"where": make_settings(args.sim, args.design), **parameters(args.params)}
+    params = parameters(args.params)
+    if "seed" in params:
+        params["rerun"] = random_command(make_settings(args.sim, args.design), params["seed"])
     job = Job(args.sequence, params, items)
     programs = count(job)
     console = Console(highlight=False)

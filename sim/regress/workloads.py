@@ -14,6 +14,7 @@ from model.chip.timing import DEFAULT_LATENCY
 from model.decode import workload
 from sim.decode.job import decode_job
 from sim.engine.builds import Build
+from sim.engine.design import random_command
 from sim.engine.simulator import SimulationError, simulate
 from sim.regress.builds import VARIABLE, read_builds
 from sim.regress.records import (
@@ -88,7 +89,8 @@ def random_workload(spec: JobSpec) -> Workload:
     params = params_of(spec, RandomParams)
     drawn: dict[str, object] = {"seed": spec.seed, "count": params.programs}
     drawn |= {"profile": profile_named(params.profile).name, "first": params.first}
-    drawn["where"] = f"SIM={spec.simulator}" + (f" RTL={spec.rtl}" if spec.rtl else "")
+    settings = f"SIM={spec.simulator}" + (f" RTL={spec.rtl}" if spec.rtl else "")
+    drawn["rerun"] = random_command(settings, spec.seed)
     return Job("random", drawn), params.programs
 
 

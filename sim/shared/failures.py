@@ -40,8 +40,9 @@ def buckets_of(results: Sequence[ProgramResult]) -> list[list[ProgramResult]]:
     buckets: dict[Key, list[ProgramResult]] = {}
     for result in results:
         if not result.passed:
-            first = result.mismatches[0] if result.mismatches else None
-            kind, message = (first.kind, first.message) if first else ("", "")
+            # The wrong instruction says more than the memory it left behind, or did not.
+            found = sorted(result.mismatches, key=lambda mismatch: mismatch.kind != "retire")
+            kind, message = (found[0].kind, found[0].message) if found else ("", "")
             key = bucket_key(kind, message, result.first_divergence)
             buckets.setdefault(key, []).append(result)
     return sorted(buckets.values(), key=lambda bucket: -len(bucket))

@@ -46,7 +46,7 @@ def measure_random(rounds: int = 2) -> dict[str, RandomRate]:
     built = build(SIM)
     rates: dict[str, RandomRate] = {}
     for profile, count in PROGRAMS.items():
-        params = {"seed": SEED, "profile": profile, "count": count, "first": 0, "where": ""}
+        params = {"seed": SEED, "profile": profile, "count": count, "first": 0}
         wall, cpu = [], []
         for _ in range(rounds):
             done = simulate(SIM, Job("random", params), built=built)

@@ -159,7 +159,7 @@ def test_workloads_are_what_they_say() -> None:
     made = {workload.name: workload for workload in workloads("icarus", 3, 7)}
     assert set(made) == {"directed", "decode", *(f"random-{name}" for name in PROFILES)}
     assert made["decode"].programs == 96
-    assert made["random-raw"].job.params["where"] == "SIM=icarus"
+    assert made["random-raw"].job.params["rerun"].startswith("make random SIM=icarus SEED=")
     quick = workloads("icarus", 0, 7, slow=False, decode=False)
     assert [workload.name for workload in quick] == ["directed"]
     assert quick[0].programs < made["directed"].programs

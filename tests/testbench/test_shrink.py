@@ -180,7 +180,7 @@ def shrink_bug(about: str, rtl: Path, folder: Path, programs: int = 20) -> Shrun
     """Meet a planted bug with random programs and reduce the first failing one."""
     number, bug = next((n, b) for n, b in enumerate(BUGS, 1) if b.about == about)
     plusargs = (f"+bug={number}",)
-    params = {"seed": 5, "profile": bug.profile, "count": programs, "first": 0, "where": ""}
+    params = {"seed": 5, "profile": bug.profile, "count": programs, "first": 0}
     run = simulate("icarus", Job("random", params), rtl=rtl, plusargs=plusargs)
     first = run.failed[0]
     *before, last = series_of(first)

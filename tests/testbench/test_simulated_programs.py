@@ -112,7 +112,7 @@ def test_simulators_agree_on_every_program_that_both_played() -> None:
 
 def test_the_simulator_generates_what_the_seed_says() -> None:
     """The sequence in the simulator and the generator outside draw the same programs."""
-    params = {"seed": SEED, "profile": "corner", "first": 8, "count": 4, "where": ""}
+    params = {"seed": SEED, "profile": "corner", "first": 8, "count": 4}
     inside = simulate("verilator", Job("random", {**params, "keep_retires": True})).results
     outside = played("verilator").results
     assert [r.name for r in inside] == [f"corner-{SEED}-{k}" for k in range(8, 12)]

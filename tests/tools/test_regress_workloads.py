@@ -54,7 +54,8 @@ def test_a_random_job_is_named_by_profile_and_seed():
     spec = structs.replace(DECODE, kind="random", params={"profile": "corner", "programs": 7})
     job, count = workloads.random_workload(spec)
     assert (job.sequence, count) == ("random", 7)
-    wanted = {"seed": 1, "profile": "corner", "count": 7, "first": 0, "where": "SIM=icarus"}
+    wanted = {"seed": 1, "profile": "corner", "count": 7, "first": 0}
+    wanted["rerun"] = "make random SIM=icarus SEED=1 PROFILE={profile} ONLY={index} WAVES=1"
     assert job.params == wanted
 
 

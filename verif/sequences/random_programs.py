@@ -13,10 +13,10 @@ from verif.stimulus.random_program import random_item
 class RandomSequence(ProgramSequence):
     """Plays programs ``first`` to ``first + count - 1`` of (``seed``, ``profile``).
 
-    These four are the job's parameters, and ``where``: what else the command that plays one of the
-    programs again must say (``SIM=...``). A program depends on nothing but seed, profile and its
-    index, so the same command plays the same programs on every simulator. The profile ``all`` takes
-    one program of each in turn.
+    These four are the job's parameters, and ``rerun``, if given: the command that plays one of the
+    programs again, with ``{profile}`` and ``{index}`` in their places. A program depends on nothing
+    but seed, profile and its index, so the same command plays the same programs on every simulator.
+    The profile ``all`` takes one program of each in turn.
     """
 
     def programs(self) -> Iterator[ProgramItem]:
@@ -29,7 +29,6 @@ class RandomSequence(ProgramSequence):
                 index, which = divmod(number, len(PROFILES))
                 profile = list(PROFILES)[which]
             item = random_item(seed, profile, index)
-            item.rerun = (
-                f"make random {params['where']} SEED={seed} PROFILE={profile} ONLY={index} WAVES=1"
-            )
+            again = params.get("rerun", "")
+            item.rerun = again.replace("{profile}", profile).replace("{index}", str(index))
             yield item

@@ -166,7 +166,7 @@ def play_faults(
 ) -> list[dict[str, Any]]:
     """Rows of the detection table: directed programs, then random ones of all profiles in turn."""
     items = directed_items()
-    params = {"seed": seed, "profile": ALL, "first": 0, "count": count, "where": f"SIM={SIM}"}
+    params = {"seed": seed, "profile": ALL, "first": 0, "count": count}
     drawn = Job("random", {**params, "coverage": False})
     rows = []
     with ProgramProgress(console, "faults", len(chosen)) as progress:

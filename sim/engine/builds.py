@@ -94,7 +94,11 @@ def compiler_version(sim: str) -> str:
     flag = {"icarus": "-V", "verilator": "--version"}[sim]
     try:
         done = subprocess.run(
-            [COMPILERS[sim], flag], env=tool_environment(), capture_output=True, text=True
+            [COMPILERS[sim], flag],
+            env=tool_environment(),
+            capture_output=True,
+            encoding="utf-8",
+            errors="backslashreplace",
         )
     except FileNotFoundError:
         raise BuildError(f"{COMPILERS[sim]} is not installed: run 'make setup'") from None
@@ -110,7 +114,8 @@ def wave_suffix() -> str:
         input=program,
         env=tool_environment(),
         capture_output=True,
-        text=True,
+        encoding="utf-8",
+        errors="backslashreplace",
     )
     return "fst" if done.returncode == 0 else "vcd"
 

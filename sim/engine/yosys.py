@@ -55,7 +55,8 @@ def run_yosys(commands: Sequence[str], folder: Path, name: str) -> str:
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        text=True,
+        encoding="utf-8",
+        errors="backslashreplace",
     )
     text = log.read_text(errors="replace") if log.exists() else ""
     if done.returncode:

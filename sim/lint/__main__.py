@@ -76,7 +76,8 @@ def run_lint(lint: Lint) -> tuple[bool, str]:
         env=tool_environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        text=True,
+        encoding="utf-8",
+        errors="backslashreplace",
     )
     return done.returncode == 0 and not (lint.silent and done.stdout.strip()), done.stdout
 

@@ -155,7 +155,12 @@ def build(sim: str, rtl: Path | Design = RTL) -> list[str]:
         write_snapshot(contents, target / "src")
         command = _compile_command(sim, options, target, target / product, sources)
         done = subprocess.run(
-            command, cwd=target / "src", capture_output=True, text=True, env=tool_environment()
+            command,
+            cwd=target / "src",
+            capture_output=True,
+            encoding="utf-8",
+            errors="backslashreplace",
+            env=tool_environment(),
         )
         if done.returncode:
             raise PlainFlowError(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
@@ -183,7 +188,8 @@ def run(command: Sequence[str], folder: Path, programs: int, binary: bool = Fals
         [*command, f"+job={folder}", f"+programs={programs}", *(["+binary"] if binary else [])],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        text=True,
+        encoding="utf-8",
+        errors="backslashreplace",
         env=tool_environment(),
     )
     assert process.stdout is not None

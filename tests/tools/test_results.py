@@ -7,6 +7,7 @@ import importlib
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -17,7 +18,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from sim.engine.builds import BuildError
+from sim.engine.builds import BuildError, build
 from sim.engine.design import Design
 from sim.report.sources import Sources, UnfinishedError
 from sim.report.write import make_report
@@ -26,7 +27,7 @@ from sim.shared.cli import run
 from sim.shared.failures import buckets_of, print_failures, program_cases
 from sim.shared.junit import Case, JunitError, Suite
 from sim.shared.outcome import Outcome
-from sim.shared.paths import ROOT
+from sim.shared.paths import ROOT, RTL
 from sim.shared.results import ResultFiles
 from verif.items.result import Mismatch, ProgramResult
 
@@ -304,3 +305,11 @@ def test_a_test_run_ends_with_the_list_of_what_failed(tmp_path: Path) -> None:
     end = "\n".join(done.stdout.splitlines()[-4:])
     assert re.search(r"FAILED \S*test_some.py::test_bad", end)
     assert re.search(r"ERROR \S*test_some.py::test_other", end)
+
+
+def test_bytes_that_are_no_text_cost_no_build_its_message(tmp_path: Path) -> None:
+    design = tmp_path / "rtl"
+    shutil.copytree(RTL, design)
+    (design / "ga2_store.sv").write_bytes(b"module caf\xe9 \xff;\n")
+    with pytest.raises(BuildError, match="does not build"):
+        build("icarus", rtl=design)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
-Words = npt.NDArray[np.uint32]
+from model.chip.image import Words
 
 INT8_CORNERS = (-128, -127, -126, -64, -2, -1, 0, 1, 2, 63, 64, 126, 127)
 """Values at which int8 arithmetic changes its behaviour."""

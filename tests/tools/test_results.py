@@ -310,6 +310,6 @@ def test_a_test_run_ends_with_the_list_of_what_failed(tmp_path: Path) -> None:
 def test_bytes_that_are_no_text_cost_no_build_its_message(tmp_path: Path) -> None:
     design = tmp_path / "rtl"
     shutil.copytree(RTL, design)
-    (design / "ga2_store.sv").write_bytes(b"module caf\xe9 \xff;\n")
+    (design / "ga2_store.sv").write_bytes(b'`include "caf\xe9.svh"\n')
     with pytest.raises(BuildError, match="does not build"):
         build("icarus", rtl=design)

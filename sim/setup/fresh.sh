@@ -6,7 +6,7 @@
 # packages that README asks for; this program enters it by chroot, as root, as an ordinary user, or
 # (without a second word) as one after the other, on a machine each. Mounts and processes live in
 # name spaces of their own and go with this program, however it ends. A machine on which something
-# failed is left to be looked at. COMMANDS in the environment: other commands than README's.
+# failed, or was interrupted, is left to be looked at. COMMANDS in the environment: other commands than README's.
 set -eu
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -61,7 +61,6 @@ pip_paths() {
 # Unpacks a new machine; what debootstrap did is kept for the next one.
 make_machine() {
     base=$fresh/$distro.tar
-    mkdir -p "$fresh"
     rm -rf --one-file-system "$machine"
     if [ ! -e "$base" ]; then
         say "$distro: debootstrap, once"
@@ -82,8 +81,8 @@ make_machine() {
     chroot "$machine" chown -R "$who:" "$home/ga2"
 }
 
-# Inside the name spaces: mounts, and the commands.
-play() {
+# Runs the commands on it.
+enter_machine() {
     mount -t proc proc "$machine/proc"
     mount --rbind /dev "$machine/dev"
     for path in $(pip_paths); do
@@ -91,7 +90,6 @@ play() {
         mkdir -p "$machine$path"
         mount --bind -o ro "$path" "$machine$path"
     done
-    home=$(chroot "$machine" sh -c "echo ~$who")
     # shellcheck disable=SC2016 # the shell inside expands these
     exec chroot --userspec="$who:$who" "$machine" env -i \
         PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 HOME="$home" \
@@ -106,11 +104,11 @@ try_as() {
     who=$1
     machine=$fresh/$distro-$who
     say "$distro as $who: a new machine in $machine"
-    make_machine
+    mkdir -p "$fresh"
     begin=$(date +%s)
     # Not in the foreground, where a Ctrl-C would wait for what runs inside.
-    setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child \
-        sh "$0" --inside "$machine" "$who" &
+    setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child --mount-proc \
+        sh "$0" --inside "$distro" "$who" &
     inside=$!
     trap 'kill -KILL $inside 2>/dev/null; wait $inside 2>/dev/null || true; say interrupted; exit 130' INT TERM HUP
     status=0
@@ -131,9 +129,11 @@ try_as() {
 # ---------------------------------------------------------------- what was asked for
 
 if [ "${1:-}" = --inside ]; then
-    machine=$2
+    distro=$2
     who=$3
-    play
+    machine=$fresh/$distro-$who
+    make_machine
+    enter_machine
 fi
 
 distro=${1:-}

@@ -19,8 +19,10 @@ from sim.shared.paths import ROOT
 TOUR = ROOT / "docs" / "tour.md"
 PARTS = ("Makefile", "hw", "model", "sim", "verif", "requirements.txt")
 ANY = "..."
-# What differs from run to run: paths, numbers with their sign and digits, lists of operands.
+# What differs from run to run: paths, hashes, lists of operands, numbers.
 VARIES = (
+    (r" VENV=\S+", ""),
+    (r"\([0-9a-f]{16}\)", "()"),
     (r"\[[^\]]*\]", "[]"),
     (r"\S*/\S*", "/"),
     (r"-?\b(0x[0-9a-f]+|[\d,.]*\d)", "0"),

@@ -13,6 +13,10 @@ from planting import design_copy, extend, reconnect, redirect
 
 CLEAR = "begin_clear"
 
+from planting import design_copy, extend, reconnect, redirect
+
+CLEAR = "begin_clear"
+
 
 @dataclass(frozen=True)
 class Sabotage:

@@ -19,7 +19,7 @@ from sim.programs.program_file import write_image
 from sim.programs.program_options import late_cycles
 from sim.shared.paths import BUILD, RTL, shown
 from verif.items.job import Job
-from verif.items.program_item import ProgramItem
+from verif.items.program_item import RESET_CYCLES, ProgramItem
 
 FAILURES = BUILD / "failures"
 
@@ -63,10 +63,12 @@ def save(
     folder.mkdir(parents=True, exist_ok=True)
     item = series[-1]
     name = f"{stem(item.name)}-{sim}"
-    # 'make run' knows no idle cycles between a reset and the run behind it.
-    idle = item.abort_at is not None and item.idle_after > 0
+    # 'make run' knows none of these, nor idle cycles between a reset and the run behind it.
+    more = item.restart_after is not None or item.start_in_reset
+    more |= item.reset_cycles != RESET_CYCLES and (item.reset_before or item.abort_at is not None)
+    more |= item.abort_at is not None and item.idle_after > 0
     design = design_of(rtl)
-    if len(series) == 1 and not late_cycles(item) and not idle and not plusargs:
+    if len(series) == 1 and not late_cycles(item) and not more and not plusargs:
         path = folder / f"{name}.asm"
         command = f"make run {_write(path, item)} {make_settings(sim, design)}"
     else:

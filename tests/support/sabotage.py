@@ -13,7 +13,6 @@ from planting import design_copy, extend, reconnect, redirect
 
 CLEAR = "begin_clear"
 
-from planting import design_copy, extend, reconnect, redirect
 
 CLEAR = "begin_clear"
 

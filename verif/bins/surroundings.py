@@ -27,6 +27,12 @@ def surroundings_hits(
     for burst in result.bursts:
         if burst.kind == "read":
             yield "latency", f"{latency}/{_burst_class(item, burst.length)}"
+    if item.restart_after is not None:
+        ended = "halt" if result.fault == FaultCode.NONE else "fault"
+        yield "restart", f"{ended}/{restart_class(item)}"
+    if item.reset_before or item.abort_at is not None:
+        length = str(item.reset_cycles) if item.reset_cycles < 3 else "3_or_more"
+        yield "reset_length", f"{length}/{'start' if item.start_in_reset else 'alone'}"
     if item.start_pulses or item.abort_at is not None:
         yield from _timed_hits(item)
 
@@ -42,6 +48,14 @@ def length_class(words: int) -> str:
     if words <= 1:
         return ("empty", "one")[words]
     return "short" if words < 64 else "medium" if words < 1024 else "long"
+
+
+def restart_class(item: ProgramItem) -> str:
+    """Halted cycle in which an item is started again, 0 the first."""
+    if item.start_held:
+        return "held"
+    after = item.restart_after or 0
+    return str(after) if after < 4 else "4_or_later"
 
 
 def latency_class(item: ProgramItem) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from pyuvm import ConfigDB, uvm_analysis_port, uvm_component
@@ -73,8 +73,27 @@ def predict(
             bins.trace(pc, instr)
 
     expected = machine.run(item.program, item.image, item.read_latency, note)
+    if item.restart_after is not None:
+        expected = run_again(machine, item, expected, note)
     hits = frozenset(bins.finish(item, expected, previous)) if bins else frozenset()
     return Prediction(item, expected, stores, before, machine.spad, hits)
+
+
+def run_again(
+    machine: Machine, item: ProgramItem, first: RunResult, note: Callable[[int, Instruction], None]
+) -> RunResult:
+    """Run a program once more on what its first run left; traffic and records are both runs'."""
+    latency = item.read_latency
+    if isinstance(latency, tuple):
+        # The memory counts requests over both runs.
+        made = sum(burst.length for burst in first.bursts if burst.kind == "read") % len(latency)
+        latency = (*latency[made:], *latency[:made])
+    second = machine.run(item.program, first.ext, latency, note)
+    return replace(
+        second,
+        retires=[*first.retires, *second.retires],
+        bursts=[*first.bursts, *second.bursts],
+    )
 
 
 class Predictor(uvm_component):

@@ -9,6 +9,7 @@ module bus_watch #(
   parameter int Period = 2  // of the clock, in time units
 ) (
   input  wire         clk,
+  input  wire         rst,        // ends a burst at once: what follows is not its own
   input  wire  [31:0] fd,
   input  wire         req_valid,
   input  wire  [15:0] req_addr,
@@ -48,7 +49,7 @@ module bus_watch #(
   end
 
   task automatic watch_reads;
-    if (req_valid === 1'b1) begin
+    if (req_valid === 1'b1 && !rst) begin
       if (!rd_valid) begin
         rd_valid <= 1'b1;
         rd_addr    = req_addr;
@@ -59,14 +60,14 @@ module bus_watch #(
       end
       next_read = req_addr + 16'd1;
     end else begin
-      if (req_valid !== 1'b0) flaws[2] <= 1'b1;
+      if (req_valid !== 1'b0 && !rst) flaws[2] <= 1'b1;
       if (rd_valid) rd_length = 16'(($time - read_began) / 64'(Period));
       rd_valid <= 1'b0;
     end
   endtask
 
   task automatic watch_writes;
-    if (wr_valid === 1'b1) begin
+    if (wr_valid === 1'b1 && !rst) begin
       if (fd != 0) $fwrite(fd, "%u", {wr_data, 16'd0, wr_addr});
       if (!st_valid) begin
         st_valid <= 1'b1;
@@ -78,7 +79,7 @@ module bus_watch #(
       if (^{wr_addr, wr_data} === 1'bx) flaws[3] <= 1'b1;
       next_write = wr_addr + 16'd1;
     end else begin
-      if (wr_valid !== 1'b0) flaws[2] <= 1'b1;
+      if (wr_valid !== 1'b0 && !rst) flaws[2] <= 1'b1;
       if (st_valid) st_length = 16'(($time - write_began) / 64'(Period));
       st_valid <= 1'b0;
     end

@@ -48,7 +48,7 @@ module ga2_tb;
   logic [16:0] program_length, depth;
   logic [7:0]  latency;
   logic [31:0] limit;
-  logic        load_spad, reactive;
+  logic        load_spad, reactive, restarts;
 
   logic running, closing, executing, unanswered;
   logic [3:0] executing_op;
@@ -62,6 +62,7 @@ module ga2_tb;
     limit          = '0;
     load_spad      = 1'b0;
     reactive       = 1'b0;
+    restarts       = 1'b0;
     probed         = Probed;
   end
 
@@ -94,10 +95,10 @@ module ga2_tb;
   assign resp_valid = reactive ? py_resp_valid : mem_resp_valid;
   assign resp_data  = reactive ? py_resp_data : mem_resp_data;
 
-  watchdog #(.Period(Period)) u_watchdog (.clk, .rst, .start, .limit, .halted, .running, .closing, .done, .hang);
+  watchdog #(.Period(Period)) u_watchdog (.clk, .rst, .start, .limit, .restarts, .halted, .running, .closing, .done, .hang);
 
   bus_watch #(.Period(Period)) u_bus_watch (
-    .clk, .fd(writes_fd), .req_valid, .req_addr, .wr_valid, .wr_addr, .wr_data,
+    .clk, .rst, .fd(writes_fd), .req_valid, .req_addr, .wr_valid, .wr_addr, .wr_data,
     .rd_valid, .rd_addr, .rd_length, .st_valid, .st_addr, .st_length, .flaws
   );
 
@@ -132,7 +133,7 @@ module ga2_tb;
   end
 
   // load.bin, all words big-endian: the header (program length, depth, latency, cycle limit,
-  // flags: bit 0 scratchpad follows, bit 1 reactive, image length), 128-bit program words, the image
+  // flags: bit 0 scratchpad follows, bit 1 reactive, image length, restarts), 128-bit program words, the image
   // of the external memory, 4,096 words of scratchpad if flagged.
   always @(load_req) if (load_req !== load_ack) begin
     load_fd = $fopen("load.bin", "rb");
@@ -143,6 +144,7 @@ module ga2_tb;
     limit          = header[3];
     load_spad      = header[4][0];
     reactive       = header[4][1];
+    restarts       = header[6][0];
     if (program_length != 0) got = $fread(u_imem.mem, load_fd, 0, {15'd0, program_length});
     u_ext.load(load_fd, header[5][16:0]);
 `ifndef GA2_NETLIST

@@ -18,7 +18,7 @@ from model.chip.timeline import timeline
 from model.chip.timing import DEFAULT_LATENCY, OVERHEAD, Latency
 
 MAX_LATENCY = 64
-RESET_CYCLES = 2  # length of every reset
+RESET_CYCLES = 2  # of a reset, unless an item says otherwise
 
 
 class ProgramItemError(ValueError):
@@ -43,12 +43,18 @@ class ProgramItem:
             driver in Python instead of the HDL memory. Empty: ``latency`` for all.
         depth: words of external memory, 1..65,536. Reads beyond give 0, writes are dropped.
         reset_before: assert reset before the program.
+        reset_cycles: length of the item's resets, 1 or more.
+        start_in_reset: ``start`` is high in all cycles of these resets, to be ignored.
         start_pulses: cycles in which ``start`` is raised again while the program runs (to be
             ignored). Cycle 1 is the first FETCH.
         abort_at: reset in this cycle, load everything again, then run to the end; the aborted
             part is not compared. Needs ``spad``.
         late_answers: the memory goes on answering what was requested before that reset, at most
             until the cycle of the clean run's first request. Needs ``abort_at`` and ``latencies``.
+        restart_after: raise ``start`` again in this halted cycle, 0 being the first: the program
+            runs once more on what its first run left in both memories. None: it runs once.
+        start_held: ``start`` stays high from the beginning over the end of the first run. Needs a
+            restart in the first halted cycle, and no pulses.
         idle_after: cycles between the end of the program, or the reset that aborts it, and what
             follows.
         cycle_limit: cycles after which the program counts as hung; None: twice what the cycle
@@ -68,9 +74,13 @@ class ProgramItem:
     latencies: tuple[int, ...] = ()
     depth: int = DEFAULT_DEPTH
     reset_before: bool = False
+    reset_cycles: int = RESET_CYCLES
+    start_in_reset: bool = False
     start_pulses: tuple[int, ...] = ()
     abort_at: int | None = None
     late_answers: bool = False
+    restart_after: int | None = None
+    start_held: bool = False
     idle_after: int = 0
     cycle_limit: int | None = None
     provenance: str = ""
@@ -88,6 +98,12 @@ class ProgramItem:
         for cycle in self.start_pulses:
             self._require(cycle >= 1, "start pulse in cycle", cycle)
         self._require(self.idle_after >= 0, "idle cycles", self.idle_after)
+        self._require(self.reset_cycles >= 1, "reset cycles", self.reset_cycles)
+        if self.restart_after is not None:
+            self._require(self.restart_after >= 0, "restart after", self.restart_after)
+        if self.start_held:
+            self._require(self.restart_after == 0, "start held, restart", self.restart_after)
+            self._require(not self.start_pulses, "start held and pulses", self.start_pulses)
         if self.spad is not None:
             self.spad = np.ascontiguousarray(self.spad, dtype=np.uint32)
             self._require(self.spad.shape == (SPAD_WORDS,), "scratchpad shape", self.spad.shape)
@@ -103,7 +119,7 @@ class ProgramItem:
         """Refuse answers that the design could take for those of the clean run's requests."""
         assert self.abort_at is not None
         first, last = request_cycles(self.program, self.latencies, self.abort_at)
-        clean = self.abort_at + RESET_CYCLES + self.idle_after + first
+        clean = self.abort_at + self.reset_cycles + self.idle_after + first
         if last > clean:
             raise ProgramItemError(
                 f"item {self.name!r}: late answers come until cycle {last}, but the run after the "

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from model.chip.machine import DEFAULT_DEPTH
 from model.chip.timing import DEFAULT_LATENCY
-from verif.items.program_item import ProgramItem
+from verif.items.program_item import RESET_CYCLES, ProgramItem
 from verif.shrink.steps import Search, changed, first_that_fails, lowest
 
 SURROUNDINGS = (
-    *("depth", "idle_after", "start_pulses", "late_answers", "abort_at", "latencies", "latency"),
+    *("depth", "idle_after", "start_held", "restart_after", "start_in_reset", "reset_cycles"),
+    *("start_pulses", "late_answers", "abort_at", "latencies", "latency"),
 )
 
 
@@ -23,6 +24,10 @@ def plain_surroundings(item: ProgramItem) -> Search[ProgramItem]:
         latency=DEFAULT_LATENCY,
         depth=DEFAULT_DEPTH if item.image.size <= DEFAULT_DEPTH else item.depth,
         idle_after=0,
+        start_held=False,
+        restart_after=None,
+        start_in_reset=False,
+        reset_cycles=RESET_CYCLES,
         cycle_limit=None,
     )
     if same_surroundings(plain, item):
@@ -50,6 +55,10 @@ def simpler_surroundings(item: ProgramItem) -> Search[ProgramItem]:
         aborted = item
         cycle = yield from lowest(1, item.abort_at, lambda c: changed(aborted, abort_at=c))
         item = changed(item, abort_at=cycle)
+    if item.restart_after:
+        late = item
+        after = yield from lowest(0, item.restart_after, lambda n: changed(late, restart_after=n))
+        item = changed(item, restart_after=after)
     if item.latencies:
         item = yield from _fewer_latencies(item)
     elif item.latency != DEFAULT_LATENCY:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from model.chip.timeline import Slot, timeline
 from model.chip.timing import OVERHEAD
@@ -50,9 +51,21 @@ def random_surroundings(
         if pulses:
             drawn = {_cycle(source, slots) for _ in range(source.between(1, 4))}
             start_pulses = tuple(sorted(drawn))
-    return Surroundings(
-        latency, latencies, source.chance(odds.reset_before), keep, start_pulses, abort_at
-    )
+    reset_before = source.chance(odds.reset_before)
+    return Surroundings(latency, latencies, reset_before, keep, start_pulses, abort_at)
+
+
+def random_control(source: Source, odds: Environment, around: Surroundings) -> dict[str, Any]:
+    """Draw how long resets last and how start is raised around the end: fields of the item."""
+    control: dict[str, Any] = {}
+    if around.reset_before or around.abort_at is not None:
+        control["reset_cycles"] = source.pick((1, 1, 2, 2, 3, 7))
+        control["start_in_reset"] = source.chance(25)
+    if source.chance(odds.restart):
+        control["restart_after"] = source.pick((0, 0, 0, 1, 1, 2, 3, 4, 6, 9))
+        first = control["restart_after"] == 0
+        control["start_held"] = first and not around.start_pulses and source.chance(50)
+    return control
 
 
 def _cycle(source: Source, slots: Sequence[Slot]) -> int:

@@ -20,6 +20,7 @@ class Environment:
     varying_latency: int = 5
     reset_before: int = 25
     start_pulses: int = 15
+    restart: int = 6
     abort: int = 6
     keep_scratchpad: int = 40
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from model.chip.isa import SPAD_WORDS, encode, st
 from verif.items.program_item import ProgramItem
 from verif.stimulus.contents import random_words
-from verif.stimulus.environment import random_surroundings
+from verif.stimulus.environment import random_control, random_surroundings
 from verif.stimulus.instructions import random_instruction
 from verif.stimulus.operands import Operands
 from verif.stimulus.profiles import Profile, profile_named
@@ -44,6 +44,7 @@ def random_item(seed: int, profile: str, index: int) -> ProgramItem:
         start_pulses=around.start_pulses,
         abort_at=around.abort_at,
         provenance=f"random profile={profile} seed={seed} index={index}",
+        **random_control(source, chosen.environment, around),
     )
 
 

@@ -68,25 +68,31 @@ class ControlDriver(uvm_driver):
         if count > 0:
             await Timer(count * self.config.period, unit="ns")
 
-    async def reset(self) -> None:
-        """Assert reset for ``RESET_CYCLES`` cycles."""
+    async def reset(self, item: ProgramItem | None = None) -> None:
+        """Assert reset for ``RESET_CYCLES`` cycles, or as the item wants it."""
         self.dut.rst.value = 1
-        await self.cycles(RESET_CYCLES)
+        if item is not None and item.start_in_reset:
+            self.dut.start.value = 1
+        await self.cycles(RESET_CYCLES if item is None else item.reset_cycles)
         self.dut.rst.value = 0
+        self.dut.start.value = 0
 
     async def play(self, item: ProgramItem) -> None:
         """Run one item to its end, with what it asks for before, during and after."""
         if item.reset_before:
-            await self.reset()
+            await self.reset(item)
         self.started.write(item)
         if item.abort_at is not None:
             await self.load_and_start(item)
+            self.dut.start.value = 0
             await self.cycles(item.abort_at - 1)
-            await self.reset()
+            await self.reset(item)
             await self.cycles(item.idle_after)
             self.started.write(item)
         await self.load_and_start(item)
         await self.pulse_start(item)
+        if item.restart_after is not None:
+            await self.restart(item.restart_after)
         if not self.dut.done.value:
             await RisingEdge(self.dut.done)
         # Back to the middle of a cycle; by then the monitor has published what it saw.
@@ -109,15 +115,27 @@ class ControlDriver(uvm_driver):
         return None
 
     async def load_and_start(self, item: ProgramItem) -> None:
-        """Load and raise ``start`` for one cycle; returns in the middle of cycle 1."""
+        """Load and raise ``start``, for one cycle unless it is held; returns amid cycle 1."""
         write_load_file(self.config.folder, item, self.scratchpad_for(item))
         request = not self.dut.load_req.value
         self.dut.load_req.value = request
         self.dut.start.value = 1
         await self.cycles(1)
-        self.dut.start.value = 0
+        self.dut.start.value = item.start_held
         if self.dut.load_ack.value != request:
             raise LoadError(f"item {item.name!r}: the testbench top did not load it")
+
+    async def restart(self, after: int) -> None:
+        """Wait for the end of the first run, and raise ``start`` ``after`` halted cycles later."""
+        if not self.dut.halted.value:
+            ended = RisingEdge(self.dut.done)  # hung
+            if await First(RisingEdge(self.dut.halted), ended) is ended:
+                return
+            await Timer(self.config.period // 2, unit="ns")
+        await self.cycles(after)
+        self.dut.start.value = 1
+        await self.cycles(1)
+        self.dut.start.value = 0
 
     async def pulse_start(self, item: ProgramItem) -> None:
         """Raise ``start`` in the cycles the item asks for, as long as the program runs."""

@@ -19,16 +19,18 @@ HEADER_WORDS = 8
 def load_file_bytes(item: ProgramItem, spad: Words | None) -> bytes:
     """Contents of the load file, all words big-endian.
 
-    Header of eight words (program length, depth, latency, cycle limit, flags, image length, two
-    zeros), the 128-bit program words, the image, and the scratchpad when given.
+    Header of eight words (program length, depth, latency, cycle limit, flags, image length,
+    restarts, a zero), the 128-bit program words, the image, and the scratchpad when given.
     """
     limit = item.cycle_limit
     if limit is None:
         limit = cycle_budget(item.program, max((item.latency, *item.latencies)))
+        if item.restart_after is not None:
+            limit = 2 * limit + item.restart_after
     flags = (LOAD_SPAD if spad is not None else 0) | (REACTIVE if item.reactive else 0)
     header = np.zeros(HEADER_WORDS, dtype=">u4")
     header[:3] = (len(item.program), item.depth, item.latency)
-    header[3:6] = (limit, flags, item.image.size)
+    header[3:7] = (limit, flags, item.image.size, item.restart_after is not None)
     parts = [header.tobytes(), *(word.to_bytes(16, "big") for word in item.program)]
     parts.append(item.image.astype(">u4").tobytes())
     if spad is not None:

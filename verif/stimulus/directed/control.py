@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 from model.chip import isa
@@ -205,6 +206,35 @@ def fault_in_last_word() -> list[ProgramItem]:
     after = Builder("fault_in_last_word/after").keep(400, 16)
     fault = b.add(Instruction(15)).item(halted=False)
     return [fault, after.item(spad=None, reset_before=False)]
+
+
+def _ends() -> Iterator[tuple[str, Instruction]]:
+    yield "halt", halt()
+    yield "fault", Instruction(12)
+
+
+@directed(FAMILY)
+def start_after_every_end() -> list[ProgramItem]:
+    """A start in each of the first halted cycles, behind HALT and behind a fault: a second run."""
+    items = []
+    for (end, last), after in product(_ends(), range(9)):
+        b = Builder(f"start_after_every_end/{after}_{end}").ext(0, pattern(30, salt=after))
+        b.add(ld(10, 0, 20), rq(40, 10, 20, 1 << 22, 23), st(40, 0, 20), last)
+        items.append(b.item(halted=False, restart_after=after))
+    return items
+
+
+@directed(FAMILY)
+def start_held_over_the_end() -> list[ProgramItem]:
+    """Start stays high from the first cycle into the first one after the end: a second run."""
+    items = []
+    for end, last in _ends():
+        for length in (0, 1, 20):
+            b = Builder(f"start_held_over_the_end/{length}_{end}").ext(0, pattern(30, salt=length))
+            if length:
+                b.add(ld(10, 0, length), st(10, 5, length))
+            items.append(b.add(last).item(halted=False, restart_after=0, start_held=True))
+    return items
 
 
 @directed(FAMILY)

@@ -127,6 +127,39 @@ def reset_in_last_cycles() -> list[ProgramItem]:
 
 
 @directed(FAMILY)
+def resets_of_every_length() -> list[ProgramItem]:
+    """Resets of one to four cycles, start low or high in them, in each phase of each operation."""
+    items = []
+    program = [encode(instruction) for instruction in one_of_each()]
+    slots = timeline(program, 3)
+    shapes = (
+        ((1, False), (2, True), (3, False)),  # in FETCH
+        ((1, False), (1, True), (3, True)),  # in ISSUE
+        ((1, False), (1, True), (4, False)),  # in the first busy cycle
+    )
+    for slot in slots:
+        for phase, (length, high) in (
+            (n, shape) for n, some in enumerate(shapes) for shape in some
+        ):
+            cycle = slot.fetch + phase
+            if cycle > slot.last:
+                continue
+            name = f"resets_of_every_length/{cycle}_{length}_{'start' if high else 'alone'}"
+            b = Builder(name).ext(0, pattern(40, salt=cycle))
+            b.add(*one_of_each())
+            items.append(
+                b.item(
+                    latency=3,
+                    idle_after=6,
+                    abort_at=cycle,
+                    reset_cycles=length,
+                    start_in_reset=high,
+                )
+            )
+    return items
+
+
+@directed(FAMILY)
 def reset_with_varying_latency() -> list[ProgramItem]:
     """Reset while responses with different delays are under way."""
     items = []

@@ -321,6 +321,14 @@ def test_readme_opens_with_the_two_commands() -> None:
     assert commands == ["make", "make test"]
 
 
+def test_readme_maps_every_folder() -> None:
+    readme = (ROOT / "README.md").read_text()
+    for part in ("hw", "model", "verif", "sim", "tests"):
+        for folder in (ROOT / part).iterdir():
+            if any(path.suffix != ".pyc" for path in folder.rglob("*.*")):
+                assert f"`{part}/{folder.name}/`" in readme, folder
+
+
 # ---------------------------------------------------------------- the Makefile's variables
 
 

@@ -90,8 +90,9 @@ enter_machine() {
         mkdir -p "$machine$path"
         mount --bind -o ro "$path" "$machine$path"
     done
+    # A shell has its background ignore SIGINT, which the tests send.
     # shellcheck disable=SC2016 # the shell inside expands these
-    exec chroot --userspec="$who:$who" "$machine" env -i \
+    exec chroot --userspec="$who:$who" "$machine" env -i --default-signal=INT,QUIT \
         PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 HOME="$home" \
         ${http_proxy+"http_proxy=$http_proxy"} ${https_proxy+"https_proxy=$https_proxy"} \
         sh -c 'cd ~/ga2 && echo "$1" | while read -r line; do
@@ -106,8 +107,8 @@ try_as() {
     say "$distro as $who: a new machine in $machine"
     mkdir -p "$fresh"
     begin=$(date +%s)
-    # Not in the foreground, where a Ctrl-C would wait for what runs inside.
-    setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child --mount-proc \
+    # In a session of its own, so that Ctrl-C ends it from here, at once and in one line.
+    setpriv --pdeathsig KILL setsid unshare --mount --pid --fork --kill-child --mount-proc \
         sh "$0" --inside "$distro" "$who" &
     inside=$!
     trap 'kill -KILL $inside 2>/dev/null; wait $inside 2>/dev/null || true; say interrupted; exit 130' INT TERM HUP
@@ -140,7 +141,7 @@ distro=${1:-}
 [ -n "$distro" ] || die "which Debian? As in: make test-fresh DISTRO=bookworm"
 case ${2:-both} in root | user | both) ;; *) die "WHO=$2: root or user, or nothing for both" ;; esac
 [ "$(id -u)" = 0 ] || die "making a machine in a folder takes root (debootstrap, chroot, mount): run it as root"
-for command in debootstrap unshare setpriv chroot; do
+for command in debootstrap unshare setpriv setsid chroot; do
     have $command || die "no $command on this machine: install it (Debian: apt install debootstrap util-linux)"
 done
 [ -e "/usr/share/debootstrap/scripts/$distro" ] ||

@@ -23,9 +23,9 @@ from sim.shared.results import ResultFiles
 from verif.items.job import Job
 from verif.items.program_item import ProgramItem
 from verif.items.result import ProgramResult
-from verif.stimulus.environment import SERIES
 from verif.stimulus.profiles import ALL, PROFILES
 from verif.stimulus.random_program import random_item
+from verif.stimulus.surroundings import SERIES
 
 
 def main() -> int:

@@ -26,10 +26,10 @@ from verif.bins.faults import violations
 from verif.bins.fields import Hit
 from verif.bins.program import BinRunner
 from verif.plan import load_plan
-from verif.stimulus.environment import series_start
 from verif.stimulus.profiles import PROFILES, UnknownProfileError
 from verif.stimulus.random_program import random_item, random_items
 from verif.stimulus.source import Source
+from verif.stimulus.surroundings import series_start
 
 PYTHONS = sorted(Path.home().glob(".pyenv/versions/3.1[0-3].*/bin/python"))
 

@@ -1,4 +1,4 @@
-"""Puts a directed program together: instructions, memory contents, environment, final stores."""
+"""Puts a directed program together: instructions, memory contents, surroundings, final stores."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ class Builder:
         self.out += length
         return self
 
-    def item(self, *, halted: bool = True, **environment: Any) -> ProgramItem:
-        """Finish the program, with a HALT if ``halted``; ``environment`` sets item fields."""
+    def item(self, *, halted: bool = True, **surroundings: Any) -> ProgramItem:
+        """Finish the program, with a HALT if ``halted``; ``surroundings`` sets item fields."""
         if halted:
             self.add(halt())
         depth = max(SMALLEST_DEPTH, -(-self.out // SMALLEST_DEPTH) * SMALLEST_DEPTH)
@@ -78,5 +78,5 @@ class Builder:
             "depth": min(depth, 65536),
             "provenance": f"directed {self.name}",
         }
-        fields.update(environment)
+        fields.update(surroundings)
         return ProgramItem(**fields)

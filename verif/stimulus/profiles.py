@@ -12,7 +12,7 @@ EVEN_OPS: Weights = tuple((row.weight, row.op) for row in EXECUTED)
 
 
 @dataclass(frozen=True)
-class Environment:
+class SurroundingsOdds:
     """How often, in percent, the surroundings of a program differ from the plain case."""
 
     random_latency: int = 30
@@ -41,7 +41,7 @@ class Profile:
         depth: external memory in words.
         boundary: percent of instructions drawn around the limits of the fault rules.
         raw: percent of instructions that are arbitrary words, or legal ones with bits flipped.
-        environment: latency, resets, start pulses.
+        surroundings: latency, resets, start pulses.
     """
 
     name: str
@@ -55,7 +55,7 @@ class Profile:
     depth: int = 1024
     boundary: int = 0
     raw: int = 0
-    environment: Environment = field(default_factory=Environment)
+    surroundings: SurroundingsOdds = field(default_factory=SurroundingsOdds)
 
 
 ALL = "all"  # every profile
@@ -70,7 +70,7 @@ PROFILES: dict[str, Profile] = {
             corners=70,
             inner=((3, 3), (1, 64)),
             contents=((1, 0), (1, 1), (4, 2), (2, 3), (1, 4), (4, 5), (2, 6), (4, 7)),
-            environment=Environment(corner_latency=40, varying_latency=15, abort=15),
+            surroundings=SurroundingsOdds(corner_latency=40, varying_latency=15, abort=15),
         ),
         Profile(
             "long",
@@ -80,7 +80,7 @@ PROFILES: dict[str, Profile] = {
             corners=10,
             inner=((1, 64),),
             depth=4096,
-            environment=Environment(start_pulses=10, abort=4),
+            surroundings=SurroundingsOdds(start_pulses=10, abort=4),
         ),
         Profile(
             "matrix",
@@ -96,7 +96,7 @@ PROFILES: dict[str, Profile] = {
             instructions=(4, 12),
             corners=25,
             boundary=30,
-            environment=Environment(keep_scratchpad=60, abort=3),
+            surroundings=SurroundingsOdds(keep_scratchpad=60, abort=3),
         ),
         Profile(
             "raw",
@@ -104,7 +104,7 @@ PROFILES: dict[str, Profile] = {
             instructions=(3, 8),
             corners=25,
             raw=70,
-            environment=Environment(keep_scratchpad=60, abort=3),
+            surroundings=SurroundingsOdds(keep_scratchpad=60, abort=3),
         ),
     )
 }

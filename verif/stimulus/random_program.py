@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from model.chip.isa import SPAD_WORDS, encode, st
 from verif.items.program_item import ProgramItem
 from verif.stimulus.contents import random_words
-from verif.stimulus.environment import random_control, random_surroundings
 from verif.stimulus.instructions import random_instruction
 from verif.stimulus.operands import Operands
 from verif.stimulus.profiles import Profile, profile_named
 from verif.stimulus.provoke import boundary_instruction, raw_word
 from verif.stimulus.source import Source
+from verif.stimulus.surroundings import random_control, random_surroundings
 
 LONGEST_FINAL_STORE = 64
 
@@ -29,7 +29,7 @@ def random_item(seed: int, profile: str, index: int) -> ProgramItem:
     chosen = profile_named(profile)
     source = Source(seed, profile, index)
     program = _program(source, chosen)
-    around = random_surroundings(source, chosen.environment, program, index)
+    around = random_surroundings(source, chosen.surroundings, program, index)
     size = chosen.depth if around.keep_scratchpad else chosen.depth + SPAD_WORDS
     contents = random_words(source, size, chosen.contents)
     return ProgramItem(
@@ -44,7 +44,7 @@ def random_item(seed: int, profile: str, index: int) -> ProgramItem:
         start_pulses=around.start_pulses,
         abort_at=around.abort_at,
         provenance=f"random profile={profile} seed={seed} index={index}",
-        **random_control(source, chosen.environment, around),
+        **random_control(source, chosen.surroundings, around),
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from model.chip.timeline import Slot, timeline
 from model.chip.timing import OVERHEAD
-from verif.stimulus.profiles import Environment
+from verif.stimulus.profiles import SurroundingsOdds
 from verif.stimulus.source import Source
 
 LONGEST_LATENCY = 64
@@ -35,7 +35,7 @@ class Surroundings:
 
 
 def random_surroundings(
-    source: Source, odds: Environment, program: Sequence[int], index: int
+    source: Source, odds: SurroundingsOdds, program: Sequence[int], index: int
 ) -> Surroundings:
     """Draw the surroundings of program ``index`` of a series."""
     latency, latencies = _latency(source, odds)
@@ -55,7 +55,7 @@ def random_surroundings(
     return Surroundings(latency, latencies, reset_before, keep, start_pulses, abort_at)
 
 
-def random_control(source: Source, odds: Environment, around: Surroundings) -> dict[str, Any]:
+def random_control(source: Source, odds: SurroundingsOdds, around: Surroundings) -> dict[str, Any]:
     """Draw how long resets last and how start is raised around the end: fields of the item."""
     control: dict[str, Any] = {}
     if around.reset_before or around.abort_at is not None:
@@ -77,7 +77,7 @@ def _cycle(source: Source, slots: Sequence[Slot]) -> int:
     return edges[kind] if kind < len(edges) else source.between(slot.fetch, slot.last)
 
 
-def _latency(source: Source, odds: Environment) -> tuple[int, tuple[int, ...]]:
+def _latency(source: Source, odds: SurroundingsOdds) -> tuple[int, tuple[int, ...]]:
     """A fixed latency, and a series of one latency per request when it varies."""
     draw = source.below(100)
     if draw < odds.varying_latency:

@@ -51,7 +51,6 @@ def main() -> int:
     parser.add_argument("--seed", type=integer, default=1, help="of the random programs")
     parser.add_argument("--jobs", type=integer, help="simulations at the same time")
     parser.add_argument("--also", type=Path, action="append", default=[], help="of other runs")
-    parser.add_argument("--exclusions", type=Path, help="other ones")
     parser.add_argument("--folder", type=Path, help="for the page and the data")
     parser.add_argument("--results", type=Path, help="for coverage.json")
     add_design_option(parser)
@@ -79,8 +78,7 @@ def cover(args: argparse.Namespace, files: ResultFiles) -> int:
         # Mistakes in these files are told before the simulations, not after.
         plan = load_plan()
         # What is left out is said of lines of the own design.
-        left_out = args.exclusions or (EXCLUSIONS_FILE if design.is_own else None)
-        exclusions = load_exclusions(left_out) if left_out else []
+        exclusions = load_exclusions(EXCLUSIONS_FILE) if design.is_own else []
         counts = PROGRAMS if args.programs is None else dict.fromkeys(sims, args.programs)
         loads = {sim: workloads(sim, counts[sim], args.seed, design=design) for sim in sims}
         jobs = args.jobs or 0

@@ -178,7 +178,6 @@ def main() -> int:
     parser.add_argument("--results", type=Path, default=RESULTS, metavar="FOLDER")
     parser.add_argument("--sims", nargs="*", default=[], help="simulators that must have run all")
     parser.add_argument("--all-ran", action="store_true", help="fail when a test did not run")
-    parser.add_argument("--brief", action="store_true", help="no table, only what is wrong")
     args = parser.parse_args()
     console = Console(highlight=False)
     try:
@@ -193,8 +192,7 @@ def main() -> int:
         for name, feature in plan.features.items()
     }
     bins = covered_bins(args.results)
-    if not args.brief:
-        show(console, plan, rows, bins)
+    show(console, plan, rows, bins)
     return conclude(console, plan, problems(plan, existing), rows, bins, args.all_ran)
 
 

@@ -30,13 +30,15 @@ from sim.regress.stop import Stop
 from sim.regress.worker import command, environment
 from sim.report.write import make_report
 from sim.shared import files, jsonl
-from sim.shared.cli import Parser, fail, integer
+from sim.shared.cli import Parser, fail
 from sim.shared.paths import RESULTS, ROOT
 from verif.typed import plain
 
 RESULT = RESULTS / "bench-regress.json"
 PARTS = ("noop", "overhead", "scaling", "stop")
+NOOP_JOBS = 10_000
 SCALING_JOBS = 16
+SLOTS = os.cpu_count() or 1
 
 
 def timed(action: Callable[[], Any]) -> float:
@@ -46,17 +48,13 @@ def timed(action: Callable[[], Any]) -> float:
     return time.monotonic() - begin
 
 
-def noop_jobs(count: int) -> list[JobSpec]:
-    """Return jobs that end at once, without a process."""
-    return suites.expand_group(suites.Group(name="noop", kind="noop", seeds=count), 1)
-
-
-def run_noop(count: int, slots: int, folder: Path) -> dict[str, float]:
+def run_noop(folder: Path) -> dict[str, float]:
     """Run jobs that do nothing through cluster, engine and result log. Times in seconds."""
-    jobs = noop_jobs(count)
-    progress = Progress({job.id: job for job in jobs}, slots)
+    # Jobs that end at once, without a process.
+    jobs = suites.expand_group(suites.Group(name="noop", kind="noop", seeds=NOOP_JOBS), 1)
+    progress = Progress({job.id: job for job in jobs}, SLOTS)
     held: list[clusters.Cluster] = []
-    start = timed(lambda: held.append(clusters.start("local", slots, folder)))
+    start = timed(lambda: held.append(clusters.start("local", SLOTS, folder)))
     with jsonl.Writer(folder / run_folder.RESULTS) as log:
 
         def take(record: JobRecord) -> None:
@@ -77,38 +75,37 @@ def run_noop(count: int, slots: int, folder: Path) -> dict[str, float]:
         )
         computed = time.process_time() - computed
     held[0].close()
-    if progress.done != count:
-        raise RuntimeError(f"{progress.done} of {count} jobs came back")
+    if progress.done != NOOP_JOBS:
+        raise RuntimeError(f"{progress.done} of {NOOP_JOBS} jobs came back")
     return {
-        "jobs": count,
+        "jobs": NOOP_JOBS,
         "start_seconds": round(start, 3),
         "seconds": round(seconds, 3),
-        "ms_per_job": round(1e3 * seconds / count, 4),
+        "ms_per_job": round(1e3 * seconds / NOOP_JOBS, 4),
         # Does not depend on what else the machine does.
-        "cpu_ms_per_job": round(1e3 * computed / count, 4),
+        "cpu_ms_per_job": round(1e3 * computed / NOOP_JOBS, 4),
     }
 
 
-def start_engine(file: Path, suite: str, slots: int, base: Path) -> subprocess.Popen[bytes]:
+def start_engine(suite: str, base: Path) -> subprocess.Popen[bytes]:
     """Start a suite as `make regress` does, in a fresh folder."""
-    argv = [sys.executable, "-m", "sim.regress", "--file", file, "--suite", suite]
-    options = ["--jobs", slots, "--base", base]
-    words = [str(word) for word in (*argv, *options)]
+    options = ["--suite", suite, "--jobs", str(SLOTS), "--base", str(base)]
+    words = [sys.executable, "-m", "sim.regress", *options]
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     return subprocess.Popen(words, env=env, stdout=subprocess.DEVNULL)
 
 
-def by_engine(file: Path, suite: str, slots: int, base: Path) -> float:
+def by_engine(suite: str, base: Path) -> float:
     """Run a suite as `make regress` does; return its seconds, all included."""
 
     def run() -> None:
-        if code := start_engine(file, suite, slots, base).wait():
+        if code := start_engine(suite, base).wait():
             raise RuntimeError(f"the regression ended with {code}: see {base}")
 
     return timed(run)
 
 
-def by_shell(jobs: Sequence[JobSpec], slots: int, base: Path) -> float:
+def by_shell(jobs: Sequence[JobSpec], base: Path) -> float:
     """Run jobs by `xargs -P`, each with the command that the engine uses; return the seconds."""
     lines = []
     for job in jobs:
@@ -117,39 +114,36 @@ def by_shell(jobs: Sequence[JobSpec], slots: int, base: Path) -> float:
         files.write_json(folder / run_folder.SPEC, plain(job))
         lines.append(" ".join(command(folder)) + f" > {folder}/job.log 2>&1")
     text = "\n".join(lines) + "\n"
-    shell = ["xargs", "-P", str(slots), "-d", "\\n", "-n", "1", "sh", "-c", "eval $0"]
+    shell = ["xargs", "-P", str(SLOTS), "-d", "\\n", "-n", "1", "sh", "-c", "eval $0"]
     env = environment(base)
     return timed(lambda: subprocess.run(shell, input=text, text=True, env=env, check=True))
 
 
-def run_overhead(file: Path, suite: str, slots: int, rounds: int, base: Path) -> dict[str, Any]:
-    """Compare engine and shell loop on a suite, in turn; the best time of each counts."""
-    jobs = suites.expand(suites.load(file), suite, 1)
-    engine_times, shell_times = [], []
-    for number in range(rounds):
-        shell = base / f"shell-{number}"
-        shell.mkdir()
-        builds.build_all(jobs, own_design(), shell, print)
-        shell_times.append(by_shell(jobs, slots, shell))
-        engine_times.append(by_engine(file, suite, slots, base / f"engine-{number}"))
-        print(f"  shell loop {shell_times[-1]:.2f} s, engine {engine_times[-1]:.2f} s", flush=True)
-    best = min(engine_times) / min(shell_times) - 1
-    last = json.loads((base / f"engine-{rounds - 1}" / "latest" / run_folder.SUMMARY).read_text())
+def run_overhead(suite: str, base: Path) -> dict[str, Any]:
+    """Compare engine and shell loop on a suite."""
+    jobs = suites.expand(suites.load(run_folder.SUITES), suite, 1)
+    shell = base / "shell"
+    shell.mkdir()
+    builds.build_all(jobs, own_design(), shell, print)
+    by_xargs = by_shell(jobs, shell)
+    engine = by_engine(suite, base / "engine")
+    print(f"  shell loop {by_xargs:.2f} s, engine {engine:.2f} s", flush=True)
+    last = json.loads((base / "engine" / "latest" / run_folder.SUMMARY).read_text())
     return {
         "suite": suite,
         "jobs": len(jobs),
-        "slots": slots,
-        "shell_seconds": [round(value, 3) for value in shell_times],
-        "engine_seconds": [round(value, 3) for value in engine_times],
-        "overhead_percent": round(100 * best, 2),
+        "slots": SLOTS,
+        "shell_seconds": round(by_xargs, 3),
+        "engine_seconds": round(engine, 3),
+        "overhead_percent": round(100 * (engine / by_xargs - 1), 2),
         "engine_cpu_seconds": last["engine_cpu_seconds"],
         "utilization": last["utilization"],
     }
 
 
-def run_scaling(file: Path, suite: str, base: Path) -> dict[str, Any]:
+def run_scaling(suite: str, base: Path) -> dict[str, Any]:
     """Run the Verilator jobs of a suite with one and with two at a time."""
-    jobs = suites.expand(suites.load(file), suite, 1)
+    jobs = suites.expand(suites.load(run_folder.SUITES), suite, 1)
     wanted = [job for job in jobs if job.simulator == "verilator" and job.kind != "command"]
     wanted = wanted[:: -(-len(wanted) // SCALING_JOBS)]
     seconds = {}
@@ -189,11 +183,11 @@ def run_scaling(file: Path, suite: str, base: Path) -> dict[str, Any]:
     }
 
 
-def run_stop(file: Path, suite: str, slots: int, base: Path) -> dict[str, Any]:
+def run_stop(suite: str, base: Path) -> dict[str, Any]:
     """Interrupt a suite when some jobs are done and others run."""
-    process = start_engine(file, suite, slots, base)
+    process = start_engine(suite, base)
     results = base / "latest" / run_folder.RESULTS
-    while not (results.exists() and results.read_bytes().count(b"\n") >= 2 * slots):
+    while not (results.exists() and results.read_bytes().count(b"\n") >= 2 * SLOTS):
         if process.poll() is not None:
             raise RuntimeError(f"the regression ended before it could be interrupted: see {base}")
         time.sleep(0.05)
@@ -213,11 +207,7 @@ def main() -> int:
     """Measure what was asked for, print it, and write it to `build/results`."""
     parser = Parser(prog="bench-regress", description=__doc__)
     parser.add_argument("--parts", default=" ".join(PARTS))
-    parser.add_argument("--count", type=integer, default=10_000, help="jobs that do nothing")
     parser.add_argument("--suite", default="nightly")
-    parser.add_argument("--jobs", type=integer, default=os.cpu_count() or 1)
-    parser.add_argument("--rounds", type=integer, default=1)
-    parser.add_argument("--file", type=Path, default=run_folder.SUITES)
     args = parser.parse_args()
     parts = args.parts.split()
     if not parts or set(parts) - set(PARTS):
@@ -227,17 +217,15 @@ def main() -> int:
     try:
         if "noop" in parts:
             (base / "noop").mkdir()
-            result["noop"] = run_noop(args.count, args.jobs, base / "noop")
+            result["noop"] = run_noop(base / "noop")
         if "overhead" in parts:
             (base / "overhead").mkdir()
-            result["overhead"] = run_overhead(
-                args.file, args.suite, args.jobs, args.rounds, base / "overhead"
-            )
+            result["overhead"] = run_overhead(args.suite, base / "overhead")
         if "scaling" in parts:
             (base / "scaling").mkdir()
-            result["scaling"] = run_scaling(args.file, args.suite, base / "scaling")
+            result["scaling"] = run_scaling(args.suite, base / "scaling")
         if "stop" in parts:
-            result["stop"] = run_stop(args.file, args.suite, args.jobs, base / "stop")
+            result["stop"] = run_stop(args.suite, base / "stop")
     finally:
         shutil.rmtree(base, ignore_errors=True)
     before = json.loads(RESULT.read_text()) if RESULT.exists() else {}

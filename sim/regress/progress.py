@@ -29,7 +29,6 @@ class Progress:
     failed: int = 0
     running: int = 0
     workers: int = 0
-    resumed: int = 0
     programs: int = 0
     cycles: int = 0
 
@@ -51,7 +50,6 @@ class Progress:
     def resume(self, records: Iterable[JobRecord]) -> None:
         """Count records of an earlier part: done, but no measure of the present speed."""
         for record in records:
-            self.resumed += 1
             self._count_record(record)
 
     def add(self, record: JobRecord) -> None:

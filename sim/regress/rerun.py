@@ -76,7 +76,6 @@ def main() -> int:
     parser.add_argument("--job", required=True, help="id of the job")
     parser.add_argument("--rtl", type=design_option, help="folder of the design, with ga2.f")
     parser.add_argument("--base", type=Path, help="where the run folders are")
-    parser.add_argument("--no-waves", action="store_true")
     args = parser.parse_args()
     design = args.rtl or own_design()
     base = (args.base or base_of(design)).resolve()
@@ -88,7 +87,7 @@ def main() -> int:
     if plan.inputs.design.hash != design.hash:
         print(f"note: it ran on {plan.inputs.design}; this is {design}")
     rtl = "" if design.is_own else str(design.path)
-    spec = structs.replace(spec, rtl=rtl, waves=spec.kind != "command" and not args.no_waves)
+    spec = structs.replace(spec, rtl=rtl, waves=spec.kind != "command")
     folder = base / "reruns" / f"{spec.id}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
     folder.mkdir(parents=True)
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from sim.report.sources import MUTATION, REGRESSIONS, Sources
+from sim.report.sources import Sources
 from sim.report.write import REPORT, make_report
 from sim.shared.cli import Parser, run
 from sim.shared.paths import RESULTS, shown
@@ -16,11 +16,9 @@ def main() -> int:
     parser = Parser(prog="report", description=__doc__)
     parser.add_argument("--out", type=Path, default=REPORT, help="folder of the report")
     parser.add_argument("--results", type=Path, default=RESULTS, help="folder of result files")
-    parser.add_argument("--regressions", type=Path, default=REGRESSIONS, help="folder of regress")
-    parser.add_argument("--mutation", type=Path, default=MUTATION, help="folder of mutate")
     args = parser.parse_args()
     begin = time.perf_counter()
-    page = make_report(Sources(args.results, args.regressions, args.mutation), args.out.resolve())
+    page = make_report(Sources(args.results), args.out.resolve())
     print(f"report: {shown(page)} ({time.perf_counter() - begin:.1f} s)")
     return 0
 

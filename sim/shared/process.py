@@ -193,7 +193,6 @@ class Ended(Enum):
     TIMED_OUT = "timed out"
     STALLED = "made no progress"
     ASLEEP = "did nothing"  # held up, or waiting for what never comes
-    STOPPED = "was stopped"
 
 
 class Child:

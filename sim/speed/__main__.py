@@ -27,8 +27,7 @@ from model.decode.workload import DecodeRun, compile_decode
 from sim.decode.job import decode_job
 from sim.engine.builds import build as build_pyuvm
 from sim.engine.simulator import simulate
-from sim.shared.cli import Parser, integer, run
-from sim.shared.errors import UsageError
+from sim.shared.cli import Parser, run
 from sim.shared.files import write_json
 from sim.shared.paths import BUILD, RESULTS, ROOT, SIMULATORS, shown
 from sim.shared.table import format_table
@@ -104,17 +103,14 @@ class Flows:
 def main() -> int:
     """Measure everything, print it, write build/results/bench.json."""
     parser = Parser(prog="bench", description=__doc__)
-    parser.add_argument("--rounds", type=integer, help="rounds on each simulator")
-    args = parser.parse_args()
-    if args.rounds is not None and args.rounds < 1:
-        raise UsageError(f"--rounds {args.rounds}: at least one is needed")
+    parser.parse_args()
     console = Console(highlight=False)
     decode = compile_decode()
     flows: dict[str, Flows] = {}
     startup: dict[str, float] = {}
     for sim in SIMULATORS:
         with console.status(f"{sim}: plain testbench and pyuvm flow in turns"):
-            flows[sim] = measure_flows(sim, decode, args.rounds or ROUNDS[sim])
+            flows[sim] = measure_flows(sim, decode, ROUNDS[sim])
             startup[sim] = measure_startup(sim)
         report_flows(console, sim, flows[sim])
     with console.status("random programs"):

@@ -26,7 +26,6 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--rtl", type=design_option, help="folder of the design, with ga2.f")
     parser.add_argument("--folder", type=Path, help="for state and reports")
     add_campaign_options(parser, 0, "mutants of each kind")
-    parser.add_argument("--no-proofs", action="store_true", help="simulate only")
     parser.add_argument("--verify", type=integer, default=0, metavar="N",
                         help="check the verdicts of N mutants by builds of their own")  # fmt: skip
     parser.add_argument("--list", action="store_true", help="list the mutants and stop")
@@ -59,7 +58,7 @@ def judge(plan: Plan, options: argparse.Namespace, console: Console) -> int:
     began = time.monotonic()
     progress = StageProgress(console, options.quiet)
     campaign = Campaign(plan, store, options.folder, options.jobs, progress)
-    campaign.run(proofs=not options.no_proofs)
+    campaign.run()
     if options.verify:
         return verify_sample(plan, store, options.verify, options.jobs, console, progress)
     summary = summarize(plan, store, campaign.times, time.monotonic() - began)

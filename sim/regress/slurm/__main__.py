@@ -19,14 +19,16 @@ from pathlib import Path
 
 import psutil
 
-from sim.regress.run_folder import PLAN, RESULTS, SUMMARY
+from sim.regress.run_folder import PLAN, RESULTS, SUITES, SUMMARY
 from sim.regress.slurm.private import PrivateSlurm, SlurmError
-from sim.shared.cli import Parser, fail, integer
+from sim.shared.cli import Parser, fail
 from sim.shared.paths import BUILD, ROOT
 from sim.shared.process import MARK
 
 FOLDER = BUILD / "slurm"
 LIMIT_SECONDS = 2.0
+WORKERS = 2
+KILL_AFTER = 2  # results
 
 
 class ProofError(AssertionError):
@@ -59,15 +61,15 @@ def busy_worker() -> psutil.Process | None:
     return None
 
 
-def kill_one(base: Path, regression: subprocess.Popen[bytes], after: int) -> int:
-    """Kill a busy worker by SIGKILL once `after` results are in; return its process id.
+def kill_one(base: Path, regression: subprocess.Popen[bytes]) -> int:
+    """Kill a busy worker by SIGKILL once the first results are in; return its process id.
 
     Raises:
         ProofError: the regression ended before there was one to kill.
     """
     while regression.poll() is None:
         results = next(iter(base.glob(f"*/{RESULTS}")), None)
-        if results and results.read_bytes().count(b"\n") >= after:
+        if results and results.read_bytes().count(b"\n") >= KILL_AFTER:
             victim = busy_worker()
             if victim:
                 os.kill(victim.pid, signal.SIGKILL)
@@ -116,14 +118,14 @@ def marked(folder: Path) -> list[int]:
     return found
 
 
-def prove_interruption(slurm: PrivateSlurm, workers: int) -> str:
+def prove_interruption(slurm: PrivateSlurm) -> str:
     """Interrupt a regression whose jobs never end; return a line about it. Raises ProofError."""
     base = FOLDER / "interrupted"
     file = FOLDER / "sleep.yaml"
     group = "{name: sleep, kind: command, params: {argv: [sleep, '600']}, seeds: 4}"
     file.write_text(f"suites: {{sleep: {{groups: [{group}]}}}}\n", encoding="utf-8")
-    with regression(slurm, base, "sleep", file, workers) as process:
-        wait_until(lambda: len(marked(base)) >= 2 * workers, process, "jobs did not start")
+    with regression(slurm, base, "sleep", file) as process:
+        wait_until(lambda: len(marked(base)) >= 2 * WORKERS, process, "jobs did not start")
         begin = time.monotonic()
         process.send_signal(signal.SIGINT)
         while marked(base):
@@ -149,10 +151,10 @@ def wait_until(ready: Callable[[], bool], process: subprocess.Popen[bytes], what
 
 @contextmanager
 def regression(
-    slurm: PrivateSlurm, base: Path, suite: str, file: Path, workers: int
+    slurm: PrivateSlurm, base: Path, suite: str, file: Path
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Run `python -m sim.regress --cluster slurm`; whatever happens, it has ended afterwards."""
-    options = {"--suite": suite, "--file": file, "--jobs": workers, "--base": base}
+    options = {"--suite": suite, "--file": file, "--jobs": WORKERS, "--base": base}
     process = subprocess.Popen(
         [
             *(sys.executable, "-m", "sim.regress", "--cluster", "slurm"),
@@ -176,21 +178,18 @@ def main() -> int:
     """Start Slurm, run the suite on it with a kill in the middle, check, and take all down."""
     parser = Parser(prog="test-slurm", description=__doc__)
     parser.add_argument("--suite", default="smoke")
-    parser.add_argument("--file", type=Path, default=ROOT / "sim" / "regress" / "suites.yaml")
-    parser.add_argument("--workers", type=integer, default=2)
-    parser.add_argument("--kill-after", type=integer, default=2, help="results before the kill")
     args = parser.parse_args()
     begin = time.monotonic()
     try:
-        with PrivateSlurm(FOLDER, cpus=args.workers) as slurm:
+        with PrivateSlurm(FOLDER, cpus=WORKERS) as slurm:
             print(f"private Slurm up after {time.monotonic() - begin:.1f} s", flush=True)
             base = FOLDER / "regress"
-            with regression(slurm, base, args.suite, args.file, args.workers) as process:
-                pid = kill_one(base, process, args.kill_after)
+            with regression(slurm, base, args.suite, SUITES) as process:
+                pid = kill_one(base, process)
                 print(f"killed worker process {pid} in the middle of a job", flush=True)
                 process.wait()
             print(f"PASS: {check(base)}", flush=True)
-            print(f"PASS: {prove_interruption(slurm, args.workers)}", flush=True)
+            print(f"PASS: {prove_interruption(slurm)}", flush=True)
         left = worker_processes()
         if left:
             raise ProofError(f"workers left behind: {sorted(left)}")

@@ -16,7 +16,7 @@ from model.chip.operations import plan_word
 from verif.agents.control.observation import RETIRE_FIELDS, Observation
 from verif.env.predictor import Prediction
 from verif.env.protocol import PROTOCOL_ERRORS, UNKNOWN_BITS, codes_of
-from verif.items.result import Mismatch
+from verif.items.result import Mismatch, MismatchKind
 
 SHOWN = 8  # words of memory, bursts or records named one by one
 
@@ -101,26 +101,11 @@ def compare_fault(prediction: Prediction, seen: Observation) -> Found:
 def compare_memory(prediction: Prediction, seen: Observation) -> Found:
     """The whole external memory, word for word."""
     want, got = prediction.expected.ext, seen.memory
-    found = [Mismatch("x", f"ext[{i}] has unknown bits") for i in seen.unknown[:SHOWN]]
-    if np.array_equal(want, got):
-        return want.size, found
     if got.shape != want.shape:
+        found = [Mismatch("x", f"ext[{i}] has unknown bits") for i in seen.unknown[:SHOWN]]
         text = f"the dump of the external memory has {got.size} words, the item {want.size}"
-        return 1, [Mismatch("testbench", text)]
-    wrong = np.flatnonzero(want != got)
-    for i in wrong[:SHOWN]:
-        pc = last_writer(prediction, int(i))
-        text = f"ext[{i}]: expected {describe_word(want[i])}, got {describe_word(got[i])}"
-        found.append(
-            Mismatch(
-                "memory",
-                text + (f" ({wrong.size} words differ)" if i == wrong[0] else ""),
-                pc,
-                "" if pc is None else instruction_at(prediction, pc),
-                f"0x{want[i]:08x}",
-                f"0x{got[i]:08x}",
-            )
-        )
+        return 1, [*found, Mismatch("testbench", text)]
+    found = different_words("memory", "ext", want, got, seen.unknown, prediction, last_writer)
     return want.size, found
 
 
@@ -128,17 +113,40 @@ def compare_scratchpad(prediction: Prediction, seen: Observation) -> Found:
     """The whole scratchpad, word for word."""
     if seen.spad is None:
         return 0, []
-    want, got = prediction.spad_after, seen.spad
-    found = [Mismatch("x", f"spad[{i}] has unknown bits") for i in seen.spad_unknown[:SHOWN]]
-    if np.array_equal(want, got):
-        return want.size, found
+    want, writer = prediction.spad_after, last_scratchpad_writer
+    found = different_words(
+        "scratchpad", "spad", want, seen.spad, seen.spad_unknown, prediction, writer
+    )
+    return want.size, found
+
+
+def different_words(
+    kind: MismatchKind,
+    name: str,
+    want: Words,
+    got: Words,
+    unknown: Sequence[int],
+    prediction: Prediction,
+    writer: Callable[[Prediction, int], int | None],
+) -> list[Mismatch]:
+    """Words of a memory that differ or have unknown bits, each with the instruction to blame.
+
+    Args:
+        kind: of the mismatches.
+        name: of the memory in messages.
+        want, got: its words, of one length.
+        unknown: addresses of words with unknown bits.
+        prediction: what the program should have done.
+        writer: says which instruction should have written a word last.
+    """
+    found = [Mismatch("x", f"{name}[{i}] has unknown bits") for i in unknown[:SHOWN]]
     wrong = np.flatnonzero(want != got)
     for i in wrong[:SHOWN]:
-        pc = last_scratchpad_writer(prediction, int(i))
-        text = f"spad[{i}]: expected {describe_word(want[i])}, got {describe_word(got[i])}"
+        pc = writer(prediction, int(i))
+        text = f"{name}[{i}]: expected {describe_word(want[i])}, got {describe_word(got[i])}"
         found.append(
             Mismatch(
-                "scratchpad",
+                kind,
                 text + (f" ({wrong.size} words differ)" if i == wrong[0] else ""),
                 pc,
                 "" if pc is None else instruction_at(prediction, pc),
@@ -146,7 +154,7 @@ def compare_scratchpad(prediction: Prediction, seen: Observation) -> Found:
                 f"0x{got[i]:08x}",
             )
         )
-    return want.size, found
+    return found
 
 
 def last_scratchpad_writer(prediction: Prediction, address: int) -> int | None:

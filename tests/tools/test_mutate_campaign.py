@@ -12,6 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import grimp
+import msgspec
 import numpy as np
 import pytest
 
@@ -33,7 +34,7 @@ from sim.mutate.rtl.campaign import Campaign
 from sim.mutate.rtl.death import Death, DeathError, death_of
 from sim.mutate.rtl.equivalence import output_number
 from sim.mutate.rtl.mutant import Edit, Form, Mutant
-from sim.mutate.rtl.own_build import BuildVerdict, run_units
+from sim.mutate.rtl.own_build import run_units
 from sim.mutate.rtl.plan import every, make_plan
 from sim.mutate.rtl.report import summarize, write_reports
 from sim.mutate.rtl.runner import CampaignError, Runner
@@ -45,6 +46,7 @@ from sim.shared.process import Child, Ended
 from verif.items.program_item import ProgramItem
 from verif.mutation.protocol import MutantVerdict, Queue
 from verif.mutation.test_ranking import TestRanking
+from verif.typed import plain
 
 TESTS = {"t1": "1", "t2": "2"}
 BASIS = Basis("design", "bench", "prover", TESTS)
@@ -184,10 +186,10 @@ def test_a_simulation_in_a_build_of_its_own_runs_again_before_it_counts(monkeypa
     """Ended twice: a crash kills, an end from outside says nothing. Once: the second run counts."""
     texts = {"ga2.sv": "module ga2; endmodule"}
     made = Build("icarus", Path("nowhere"), "")
-    passed = BuildVerdict(False)
+    passed = MutantVerdict(False)
     crash, outside = Death("crash", "ended by SIGSEGV"), Death("", "ended by SIGKILL")
 
-    def judged(*found: BuildVerdict | Death) -> BuildVerdict:
+    def judged(*found: MutantVerdict | Death) -> MutantVerdict:
         ends = iter(found)
         return own_build._judge(texts, lambda folder: made, lambda folder: next(ends))
 
@@ -238,8 +240,8 @@ def test_the_queue_hands_out_each_position_once(tmp_path):
 
 
 def test_verdicts_travel_as_json():
-    verdict = MutantVerdict(3, True, ("memory", "hang"), "test", "program", "text", 2, 0.5, ("a",))
-    assert MutantVerdict.from_json(json.loads(json.dumps(verdict.as_json()))) == verdict
+    verdict = MutantVerdict(True, ("memory", "hang"), "test", "program", "text", 2, 0.5, ("a",), 3)
+    assert msgspec.convert(json.loads(json.dumps(plain(verdict))), MutantVerdict) == verdict
 
 
 def test_the_store_remembers_what_still_holds(tmp_path):

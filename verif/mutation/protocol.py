@@ -6,7 +6,7 @@ import fcntl
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -46,10 +46,9 @@ class MutationTask:
 
 @dataclass(frozen=True)
 class MutantVerdict:
-    """What became of a mutant in a simulation.
+    """What became of a mutant in a simulation, or in a build of its own.
 
     Attributes:
-        number: of the mutant in the instrumented copy; 0 is the design itself.
         killed: a check failed.
         checks: kinds of the checks that failed, in the order found (see ``MismatchKind``; ``crash``
             when the simulator did not live to say one).
@@ -58,9 +57,9 @@ class MutantVerdict:
         programs: programs run until the verdict.
         seconds: wall-clock time until the verdict.
         survived: names of the tests that a surviving mutant passed.
+        number: of the mutant in a copy that holds them all; 0 is the design itself.
     """
 
-    number: int
     killed: bool
     checks: tuple[str, ...] = ()
     test: str = ""
@@ -69,18 +68,7 @@ class MutantVerdict:
     programs: int = 0
     seconds: float = 0.0
     survived: tuple[str, ...] = ()
-
-    def as_json(self) -> dict[str, Any]:
-        """Return plain data."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, fields: Mapping[str, Any]) -> MutantVerdict:
-        """Inverse of ``as_json``; unknown fields are ignored."""
-        known = {name: fields[name] for name in cls.__dataclass_fields__ if name in fields}
-        for name in ("checks", "survived"):
-            known[name] = tuple(known.get(name, ()))
-        return cls(**known)
+    number: int = 0
 
 
 class Queue:

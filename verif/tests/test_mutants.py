@@ -30,6 +30,7 @@ from verif.mutation.test_ranking import TestRanking
 from verif.mutation.test_series import TestSeries
 from verif.sequences.items import ItemsSequence
 from verif.tests.base_test import BaseTest
+from verif.typed import plain
 
 PROGRAM_COST = 700
 """What one program costs besides its cycles: loading and judging, in cycles."""
@@ -125,7 +126,7 @@ class MutationTest(BaseTest):
             self.events.write("begin", number=number)
             file = task.files[number]
             verdict = await self.judge(number, file, self.tests_for(number, file))
-            self.events.write("verdict", **verdict.as_json())
+            self.events.write("verdict", **plain(verdict))
         self.events.write("end")
         self.drop_objection()
 
@@ -136,7 +137,7 @@ class MutationTest(BaseTest):
             LeakError: with the program and the first mismatch.
         """
         verdict = await self.judge(0, "", list(self.series))
-        self.events.write("verdict", **verdict.as_json())
+        self.events.write("verdict", **plain(verdict))
         if verdict.killed:
             raise LeakError(f"the design fails {verdict.program}: {verdict.message}")
 
@@ -176,11 +177,11 @@ class MutationTest(BaseTest):
                     first = result.mismatches[0].message if result.mismatches else "no comparison"
                     seconds = round(time.perf_counter() - began, 4)
                     return MutantVerdict(
-                        number, True, kinds, name, item.name, first, count, seconds
+                        True, kinds, name, item.name, first, count, seconds, number=number
                     )
         seconds = round(time.perf_counter() - began, 4)
         survived = tuple(tests) if number else ()
-        return MutantVerdict(number, False, programs=count, seconds=seconds, survived=survived)
+        return MutantVerdict(False, (), "", "", "", count, seconds, survived, number)
 
     async def select(self, number: int) -> None:
         """Make a mutant the live one and reset the chip; drop late protocol errors of the last."""

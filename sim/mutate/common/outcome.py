@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 KILLED, PROVEN, EXPLAINED, SURVIVED, OPEN = "killed", "proven", "explained", "survived", "open"
 DECIDED = (KILLED, PROVEN, EXPLAINED)
@@ -42,15 +40,3 @@ class Outcome:
     scope: str = ""
     assumptions: tuple[str, ...] = ()
     tried: tuple[str, ...] = ()
-
-    def as_json(self) -> dict[str, Any]:
-        """Return plain data."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, fields: Mapping[str, Any]) -> Outcome:
-        """Inverse of ``as_json``; unknown fields are ignored."""
-        known = {name: fields[name] for name in cls.__dataclass_fields__ if name in fields}
-        for name in ("checks", "survived", "assumptions", "tried"):
-            known[name] = tuple(known.get(name, ()))
-        return cls(**known)

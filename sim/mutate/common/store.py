@@ -6,8 +6,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import msgspec
+
 from sim.mutate.common.outcome import DECIDED, Outcome
 from sim.shared import jsonl
+from verif.typed import plain
 
 
 def _nothing(outcome: Outcome) -> str:
@@ -34,7 +37,7 @@ class Store:
         if fresh:
             self.path.unlink(missing_ok=True)
         for line in jsonl.read(self.path):
-            outcome = Outcome.from_json(line)
+            outcome = msgspec.convert(line, Outcome)
             if line.get("basis") == self.basis(outcome):
                 self.outcomes[outcome.key] = outcome
 
@@ -46,7 +49,7 @@ class Store:
             tried = dict.fromkeys((*before.tried, *outcome.tried))
             outcome = replace(outcome, survived=tuple(survived), tried=tuple(tried))
         self.outcomes[outcome.key] = outcome
-        jsonl.append(self.path, {**outcome.as_json(), "basis": self.basis(outcome)})
+        jsonl.append(self.path, {**plain(outcome), "basis": self.basis(outcome)})
 
     def undecided(self, keys: Iterable[str]) -> list[str]:
         """Return the keys that are neither killed nor equivalent, in the given order."""

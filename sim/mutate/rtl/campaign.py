@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from sim.engine.builds import build
@@ -13,7 +13,7 @@ from sim.mutate.common.outcome import KILLED, OPEN, PROVEN, SURVIVED, Outcome
 from sim.mutate.common.stages import StageProgress
 from sim.mutate.common.store import Store
 from sim.mutate.rtl.equivalence import Prover
-from sim.mutate.rtl.own_build import BuildVerdict, power_up_tests, run_programs, run_units
+from sim.mutate.rtl.own_build import power_up_tests, run_programs, run_units
 from sim.mutate.rtl.parallel import each
 from sim.mutate.rtl.plan import Plan
 from sim.mutate.rtl.runner import Runner
@@ -99,7 +99,7 @@ class Campaign:
 
             def take(verdict: MutantVerdict) -> None:
                 if verdict.number:
-                    self.store.add(self._outcome(verdict))
+                    self.store.add(self._outcome("schema", verdict))
                     stage.advance("killed" if verdict.killed else "survived")
 
             runner = Runner(
@@ -120,11 +120,11 @@ class Campaign:
         known = self.store.outcomes.get(self.plan.keys[number])
         return known.survived if known else ()
 
-    def _outcome(self, verdict: MutantVerdict) -> Outcome:
+    def _outcome(self, stage: str, verdict: MutantVerdict) -> Outcome:
         return Outcome(
             self.plan.keys[verdict.number],
             KILLED if verdict.killed else SURVIVED,
-            "schema",
+            stage,
             verdict.checks,
             verdict.test,
             verdict.program,
@@ -143,7 +143,7 @@ class Campaign:
         families = {test.name: test.family for test in self.plan.tests}
         series = {test.name: test for test in self.plan.tests}
 
-        def run(number: int) -> BuildVerdict:
+        def run(number: int) -> MutantVerdict:
             ranking = TestRanking(costs, families=families, history=history)
             names = ranking.best_first(self.plan.mutants[number].file)
             return run_programs(self.plan.mutated(number), [series[name] for name in names])
@@ -153,13 +153,13 @@ class Campaign:
     def _power_up(self) -> None:
         tests = power_up_tests(self.plan.tests)
 
-        def run(number: int) -> BuildVerdict:
+        def run(number: int) -> MutantVerdict:
             return run_programs(self.plan.mutated(number), tests)
 
         self._one_by_one(POWER_UP, self._not_yet(POWER_UP), run)
 
     def _unit_tests(self) -> None:
-        def run(number: int) -> BuildVerdict:
+        def run(number: int) -> MutantVerdict:
             return run_units(self.plan.mutated(number), self.plan.mutants[number].file)
 
         self._one_by_one(UNITS, self._not_yet(UNITS), run)
@@ -170,16 +170,12 @@ class Campaign:
         return [number for number in todo if stage not in self._survived(number)]
 
     def _one_by_one(
-        self, stage: str, todo: Sequence[int], run: Callable[[int], BuildVerdict]
+        self, stage: str, todo: Sequence[int], run: Callable[[int], MutantVerdict]
     ) -> None:
         def judge(number: int) -> Outcome:
             verdict = run(number)
-            status = KILLED if verdict.killed else SURVIVED
-            return Outcome(
-                self.plan.keys[number], status, stage, verdict.checks, verdict.test,
-                verdict.program, verdict.message, verdict.seconds, verdict.programs,
-                () if verdict.killed else (stage,),
-            )  # fmt: skip
+            survived = () if verdict.killed else (stage,)
+            return self._outcome(stage, replace(verdict, number=number, survived=survived))
 
         self._parallel(stage, todo, judge)
 

@@ -11,7 +11,6 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
@@ -23,20 +22,8 @@ from sim.programs.units import build_units, run_unit, unit_names
 from sim.shared.paths import BUILD
 from verif.items.job import Job
 from verif.items.result import ProgramResult
+from verif.mutation.protocol import MutantVerdict
 from verif.mutation.test_series import TestSeries, all_items
-
-
-@dataclass(frozen=True)
-class BuildVerdict:
-    """What became of a mutant in a build of its own."""
-
-    killed: bool
-    checks: tuple[str, ...] = ()
-    test: str = ""
-    program: str = ""
-    message: str = ""
-    programs: int = 0
-    seconds: float = 0.0
 
 
 def power_up_tests(tests: Sequence[TestSeries], each: int = 1) -> list[TestSeries]:
@@ -58,7 +45,7 @@ class _FailedError(Exception):
 
 def run_programs(
     texts: Mapping[str, str], tests: Sequence[TestSeries], sim: str = "icarus"
-) -> BuildVerdict:
+) -> MutantVerdict:
     """Build a mutated design by itself and run tests on it until a program fails.
 
     Args:
@@ -71,7 +58,7 @@ def run_programs(
     """
     job = Job(items=list(all_items(tests)))
 
-    def once(folder: Path) -> BuildVerdict | Death:
+    def once(folder: Path) -> MutantVerdict | Death:
         results: list[ProgramResult] = []
 
         def take(result: ProgramResult) -> None:
@@ -87,14 +74,14 @@ def run_programs(
             return _verdict(results, tests, time.monotonic() - began)
         if run.error:
             return death_of(run.ended, run.status, run.error)
-        return BuildVerdict(
+        return MutantVerdict(
             False, programs=len(results), seconds=round(time.monotonic() - began, 2)
         )
 
     return _judge(texts, lambda folder: build(sim, rtl=folder), once)
 
 
-def run_units(texts: Mapping[str, str], changed: str) -> BuildVerdict:
+def run_units(texts: Mapping[str, str], changed: str) -> MutantVerdict:
     """Run the unit tests on a mutated design until one fails, those of the file ``changed`` first.
 
     ``texts`` are those of ``run_programs``.
@@ -105,16 +92,16 @@ def run_units(texts: Mapping[str, str], changed: str) -> BuildVerdict:
     units = sorted(unit_names(), key=lambda unit: unit not in changed)
     began = time.monotonic()
 
-    def once(folder: Path) -> BuildVerdict | Death:
+    def once(folder: Path) -> MutantVerdict | Death:
         for unit in units:
             outcome = run_unit("icarus", unit, rtl=folder)
             seconds = round(time.monotonic() - began, 2)
             for test, message in outcome.failures.items():
                 name = f"unit/{unit}::{test}"
-                return BuildVerdict(True, ("unit test",), name, name, message, seconds=seconds)
+                return MutantVerdict(True, ("unit test",), name, name, message, seconds=seconds)
             if outcome.error:
                 return death_of(outcome.ended, outcome.status, outcome.error)
-        return BuildVerdict(False, seconds=round(time.monotonic() - began, 2))
+        return MutantVerdict(False, seconds=round(time.monotonic() - began, 2))
 
     return _judge(texts, lambda folder: build_units("icarus", folder), once)
 
@@ -122,8 +109,8 @@ def run_units(texts: Mapping[str, str], changed: str) -> BuildVerdict:
 def _judge(
     texts: Mapping[str, str],
     compiled: Callable[[Path], Build],
-    once: Callable[[Path], BuildVerdict | Death],
-) -> BuildVerdict:
+    once: Callable[[Path], MutantVerdict | Death],
+) -> MutantVerdict:
     """Build a mutated design and judge it; where the simulation dies, once more."""
     with _design_folder(texts) as folder:
         try:
@@ -135,15 +122,15 @@ def _judge(
             if isinstance(found, Death):
                 found = once(folder)
             if isinstance(found, Death):
-                return BuildVerdict(True, (found.check,), message=found.message)
+                return MutantVerdict(True, (found.check,), message=found.message)
             return found
         finally:
             shutil.rmtree(made.folder, ignore_errors=True)
 
 
-def _not_compiled(error: BuildError) -> BuildVerdict:
+def _not_compiled(error: BuildError) -> MutantVerdict:
     """Say that a mutant is none: no test has found it."""
-    return BuildVerdict(False, message=f"does not compile: {str(error).splitlines()[-1]}")
+    return MutantVerdict(False, message=f"does not compile: {str(error).splitlines()[-1]}")
 
 
 @contextmanager
@@ -160,14 +147,14 @@ def _design_folder(texts: Mapping[str, str]) -> Iterator[Path]:
 
 def _verdict(
     results: Sequence[ProgramResult], tests: Sequence[TestSeries], seconds: float
-) -> BuildVerdict:
+) -> MutantVerdict:
     """Name the first program that failed."""
     names = [test.name for test in tests for _ in test.items]
     for count, result in enumerate(results, 1):
         if not result.passed:
             checks = tuple(dict.fromkeys(m.kind for m in result.mismatches))
             message = result.mismatches[0].message if result.mismatches else "no comparison"
-            return BuildVerdict(
+            return MutantVerdict(
                 True, checks, names[count - 1], result.name, message, count, round(seconds, 2)
             )
-    return BuildVerdict(False, programs=len(results), seconds=round(seconds, 2))
+    return MutantVerdict(False, programs=len(results), seconds=round(seconds, 2))

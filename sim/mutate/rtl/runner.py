@@ -9,6 +9,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import msgspec
+
 from sim.engine.builds import Build, tail
 from sim.engine.job_folder import scratch_folder
 from sim.engine.simulator import (
@@ -174,7 +176,7 @@ class Runner:
             check = death.check
         except DeathError as error:
             raise CampaignError(f"mutant {number}: {error}") from None
-        self._decide(MutantVerdict(number, True, (check,), message=death.message))
+        self._decide(MutantVerdict(True, (check,), message=death.message, number=number))
 
     def _decide(self, verdict: MutantVerdict) -> None:
         self.decided.add(verdict.number)
@@ -187,7 +189,7 @@ class Runner:
                 worker.current = line["number"]
                 worker.begun += 1
             elif line["type"] == "verdict":
-                verdict = MutantVerdict.from_json(line)
+                verdict = msgspec.convert(line, MutantVerdict)
                 worker.current = None
                 worker.judge_design &= verdict.number != 0
                 if verdict.number == 0 and verdict.killed:

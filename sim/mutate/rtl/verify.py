@@ -11,9 +11,10 @@ from rich.console import Console
 from sim.mutate.common.outcome import KILLED, PROVEN
 from sim.mutate.common.stages import StageProgress
 from sim.mutate.common.store import Store
-from sim.mutate.rtl.own_build import BuildVerdict, power_up_tests, run_programs
+from sim.mutate.rtl.own_build import power_up_tests, run_programs
 from sim.mutate.rtl.parallel import each
 from sim.mutate.rtl.plan import Plan
+from verif.mutation.protocol import MutantVerdict
 
 
 def choose(plan: Plan, store: Store, count: int) -> list[int]:
@@ -48,7 +49,7 @@ def verify_sample(plan: Plan, store: Store, count: int, jobs: int, console: Cons
     A killed mutant must fail the test that killed it, a proven one pass a test of each family.
     """
     numbers = choose(plan, store, count)
-    verdicts: dict[int, BuildVerdict] = {}
+    verdicts: dict[int, MutantVerdict] = {}
     with progress.stage("mutants by themselves", len(numbers)) as stage:
         for number, verdict in each(partial(_alone, plan, store), numbers, jobs):
             verdicts[number] = verdict
@@ -67,7 +68,7 @@ def verify_sample(plan: Plan, store: Store, count: int, jobs: int, console: Cons
     return 1 if wrong or not numbers else 0
 
 
-def _alone(plan: Plan, store: Store, number: int) -> BuildVerdict:
+def _alone(plan: Plan, store: Store, number: int) -> MutantVerdict:
     outcome = store.outcomes[plan.keys[number]]
     tests = {test.name: test for test in plan.tests}
     if outcome.status == KILLED and outcome.test:
@@ -77,8 +78,8 @@ def _alone(plan: Plan, store: Store, number: int) -> BuildVerdict:
 
 
 def _disagreements(
-    plan: Plan, store: Store, verdicts: Mapping[int, BuildVerdict]
-) -> list[tuple[int, BuildVerdict]]:
+    plan: Plan, store: Store, verdicts: Mapping[int, MutantVerdict]
+) -> list[tuple[int, MutantVerdict]]:
     """Return the mutants whose own build says something else than the store."""
     found = []
     for number, verdict in sorted(verdicts.items()):

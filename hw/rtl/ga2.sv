@@ -88,9 +88,9 @@ module ga2 (
       .issue_fault,
       .issue_start,
       .halted,
-      .fault,
-      .fault_code,
-      .fault_pc
+      .fault_q(fault),
+      .fault_code_q(fault_code),
+      .fault_pc_q(fault_pc)
   );
 
   ga2_fault_checker u_fault_checker (
@@ -114,11 +114,11 @@ module ga2 (
       .retire,
       .is_mm(is_mm),
       .is_dma(is_ld || is_st),
-      .cyc_total,
-      .cyc_mm,
-      .cyc_dma,
-      .cyc_vec,
-      .n_inst
+      .cyc_total_q(cyc_total),
+      .cyc_mm_q(cyc_mm),
+      .cyc_dma_q(cyc_dma),
+      .cyc_vec_q(cyc_vec),
+      .n_inst_q(n_inst)
   );
 
   // ---- Scratchpad and its two ports

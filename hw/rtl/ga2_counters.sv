@@ -14,11 +14,11 @@ module ga2_counters (
     input  wire         retire,
     input  wire         is_mm,
     input  wire         is_dma,
-    output logic [31:0] cyc_total,
-    output logic [31:0] cyc_mm,
-    output logic [31:0] cyc_dma,
-    output logic [31:0] cyc_vec,
-    output logic [31:0] n_inst
+    output logic [31:0] cyc_total_q,
+    output logic [31:0] cyc_mm_q,
+    output logic [31:0] cyc_dma_q,
+    output logic [31:0] cyc_vec_q,
+    output logic [31:0] n_inst_q
 );
 
   wire reset = rst || clear;
@@ -27,18 +27,18 @@ module ga2_counters (
   always_ff @(posedge clk) begin
     if (active) begin
       if (reset) begin
-        cyc_total <= '0;
-        cyc_mm <= '0;
-        cyc_dma <= '0;
-        cyc_vec <= '0;
-        n_inst <= '0;
+        cyc_total_q <= '0;
+        cyc_mm_q <= '0;
+        cyc_dma_q <= '0;
+        cyc_vec_q <= '0;
+        n_inst_q <= '0;
       end else begin
-        cyc_total <= cyc_total + 32'd1;
+        cyc_total_q <= cyc_total_q + 32'd1;
         if (waiting) begin
-          if (is_mm) cyc_mm <= cyc_mm + 32'd1;
-          else if (is_dma) cyc_dma <= cyc_dma + 32'd1;
-          else cyc_vec <= cyc_vec + 32'd1;
-          if (retire) n_inst <= n_inst + 32'd1;
+          if (is_mm) cyc_mm_q <= cyc_mm_q + 32'd1;
+          else if (is_dma) cyc_dma_q <= cyc_dma_q + 32'd1;
+          else cyc_vec_q <= cyc_vec_q + 32'd1;
+          if (retire) n_inst_q <= n_inst_q + 32'd1;
         end
       end
     end

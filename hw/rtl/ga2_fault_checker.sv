@@ -48,8 +48,9 @@ module ga2_fault_checker (
 
   wire mm_base_out = |a[15:12] || |b[15:12] || |c[15:12];
   // No second region may leave the external memory, a scratchpad's not even its 4,096 words.
-  wire region_out = end_a > 20'd4096 || end_b > 17'h10000
-      || (has_src_b && end_b > 17'd4096) || (has_src_c && end_c > 17'd4096);
+  wire region_out = end_a > 20'(ga2_pkg::SpadWords) || end_b > 17'(ga2_pkg::ExtWords)
+      || (has_src_b && end_b > 17'(ga2_pkg::SpadWords))
+      || (has_src_c && end_c > 17'(ga2_pkg::SpadWords));
   wire bad_address = is_mm ? mm_base_out : region_out;
 
   wire meets_b = 20'(a) < 20'(end_b) && 20'(b) < end_a;

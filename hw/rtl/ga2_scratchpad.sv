@@ -15,7 +15,7 @@ module ga2_scratchpad (
     input  wire  [31:0] wdata
 );
 
-  logic [31:0] mem[4096];
+  logic [31:0] mem[ga2_pkg::SpadWords];
 
   always_ff @(posedge clk) begin
     if (ren) rdata_q <= mem[raddr];

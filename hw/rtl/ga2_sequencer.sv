@@ -21,9 +21,9 @@ module ga2_sequencer (
     output wire          issue_fault,
     output wire          issue_start,  // the cycle that starts a unit
     output wire          halted,
-    output logic         fault,
-    output logic [  3:0] fault_code,
-    output logic [ 15:0] fault_pc
+    output logic         fault_q,
+    output logic [  3:0] fault_code_q,
+    output logic [ 15:0] fault_pc_q
 );
 
   typedef enum logic [2:0] {
@@ -53,13 +53,13 @@ module ga2_sequencer (
       if (rst) begin
         state_q <= StIdle;
         pc_q <= '0;
-        fault <= 1'b0;
-        fault_code <= '0;
-        fault_pc <= '0;
+        fault_q <= 1'b0;
+        fault_code_q <= '0;
+        fault_pc_q <= '0;
       end else begin
 `ifdef GA2_ASSERT
         assert (!retire || waiting) else $error("a unit ended that was not started");
-        assert (!fault || halted) else $error("a fault did not halt the program");
+        assert (!fault_q || halted) else $error("a fault did not halt the program");
 `endif
         case (state_q)
           StFetch: begin
@@ -75,9 +75,9 @@ module ga2_sequencer (
 `endif
             state_q <= issue_start ? StWait : StHalted;
             if (issue_fault) begin
-              fault <= 1'b1;
-              fault_code <= check_code;
-              fault_pc <= pc_q;
+              fault_q <= 1'b1;
+              fault_code_q <= check_code;
+              fault_pc_q <= pc_q;
             end
           end
           StWait: begin
@@ -89,9 +89,9 @@ module ga2_sequencer (
             assert (begin_run) else $error("there is no state %0d", state_q);
 `endif
             pc_q <= '0;
-            fault <= 1'b0;
-            fault_code <= '0;
-            fault_pc <= '0;
+            fault_q <= 1'b0;
+            fault_code_q <= '0;
+            fault_pc_q <= '0;
             state_q <= StFetch;
           end
         endcase

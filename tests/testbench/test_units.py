@@ -35,7 +35,7 @@ FAULTS = [
     ("vector", "ga2_vadd.sv", "sum_q < -9'sd127", "sum_q < -9'sd128"),
     ("vector", "ga2_amax.sv", "$signed(rdata) > best_q", "$signed(rdata) >= best_q"),
     ("vector", "ga2_unpack.sv", "word_q[31:4]", "word_q[30:4]"),
-    ("fault_checker", "ga2_fault_checker.sv", "end_a > 20'd4096", "end_a >= 20'd4096"),
+    ("fault_checker", "ga2_fault_checker.sv", "end_a > 20'(", "end_a >= 20'("),
     ("fault_checker", "ga2_fault_checker.sv", "g > 8'd64", "g > 8'd65"),
     ("fault_checker", "ga2_fault_checker.sv", "(a != b || expands)", "(a != b)"),
 ]

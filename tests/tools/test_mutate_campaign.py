@@ -77,7 +77,7 @@ def deadly_plan() -> plans.Plan:
     plan = make_plan(own_design(), every)
     chosen = [m for m in plan.mutants.values() if m.name in ("n-inst-off", "pc-off")]
     counters = plan.texts["ga2_counters.sv"]
-    statement = "n_inst <= n_inst + 32'd1;"
+    statement = "n_inst_q <= n_inst_q + 32'd1;"
     start = counters.index(statement)
     edit = Edit("ga2_counters.sv", start, start + len(statement), "$stop;", Form.STMT)
     stops = Mutant("test", "ga2_counters.sv", 1, "stops the simulator", (edit,))

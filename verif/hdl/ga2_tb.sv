@@ -8,7 +8,6 @@ module ga2_tb;
 
   localparam int Period = 2;  // clock period in time units
   localparam int HeaderWords = 8;
-  localparam int SpadWords = 4096;
 `ifdef GA2_NETLIST
   localparam bit Probed = 1'b0;  // a netlist has none of the names the probe looks at
 `else
@@ -179,7 +178,7 @@ module ga2_tb;
     $fclose(dump_fd);
 `ifndef GA2_NETLIST
     dump_fd = $fopen("scratchpad.bin", "wb");
-    for (word = 0; word < SpadWords; word = word + 16) begin
+    for (word = 0; word < ga2_pkg::SpadWords; word = word + 16) begin
       $fwrite(dump_fd, "%u", {
           dut.u_scratchpad.mem[word + 15], dut.u_scratchpad.mem[word + 14],
           dut.u_scratchpad.mem[word + 13], dut.u_scratchpad.mem[word + 12],

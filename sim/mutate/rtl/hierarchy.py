@@ -28,7 +28,7 @@ QUALIFIERS = {
 }
 """Output port, and the output port that says when it counts."""
 
-MEMORY_DECLARATION = "logic [31:0] mem[4096];"
+MEMORY_DECLARATION = "logic [31:0] mem[ga2_pkg::SpadWords];"
 MEMORY_READ = "mem[raddr]"
 MEMORY_WRITE = "if (we) mem[waddr] <= wdata;"
 

@@ -1,43 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
+//
 // Passive: watches the external bus. Turns reads and writes into one event a burst, so that Python
 // need not look at every word: `rd_valid` and `st_valid` follow the bus a cycle later; when one
 // falls, its address and length describe the burst. Streams every write to the open file `fd` as
 // two little-endian words, address and data. `flaws` tells the protocol checker, a cycle later.
+
 `default_nettype none
 
 module bus_watch #(
-  parameter int Period = 2  // of the clock, in time units
+    parameter int Period = 2  // of the clock, in time units
 ) (
-  input  wire         clk,
-  input  wire         rst,        // ends a burst at once: what follows is not its own
-  input  wire  [31:0] fd,
-  input  wire         req_valid,
-  input  wire  [15:0] req_addr,
-  input  wire         wr_valid,
-  input  wire  [15:0] wr_addr,
-  input  wire  [31:0] wr_data,
-  output logic        rd_valid,
-  output logic [15:0] rd_addr,    // of the burst's first word
-  output logic [15:0] rd_length,  // in words
-  output logic        st_valid,
-  output logic [15:0] st_addr,
-  output logic [15:0] st_length,
-  output logic [3:0]  flaws       // read, write not consecutive; control, data unknown
+    input  wire         clk,
+    input  wire         rst,        // ends a burst at once: what follows is not its own
+    input  wire  [31:0] fd,
+    input  wire         req_valid,
+    input  wire  [15:0] req_addr,
+    input  wire         wr_valid,
+    input  wire  [15:0] wr_addr,
+    input  wire  [31:0] wr_data,
+    output logic        rd_valid,
+    output logic [15:0] rd_addr,    // of the burst's first word
+    output logic [15:0] rd_length,  // in words
+    output logic        st_valid,
+    output logic [15:0] st_addr,
+    output logic [15:0] st_length,
+    output logic [ 3:0] flaws       // read, write not consecutive; control, data unknown
 );
 
   logic [15:0] next_read, next_write;
-  time         read_began, write_began;
+  time read_began, write_began;
 
   initial begin
     {rd_valid, rd_addr, rd_length, st_valid, st_addr, st_length, flaws} = '0;
     {next_read, next_write} = '0;
-    read_began  = 0;
+    read_began = 0;
     write_began = 0;
   end
 
   wire [1:0] reading = {req_valid, rd_valid};
   wire [1:0] writing = {wr_valid, st_valid};
-  wire       idle = {reading, writing, flaws} === '0;
+  wire idle = {reading, writing, flaws} === '0;
 
   // What describes a burst changes before its `valid`.
   always @(posedge clk) begin
@@ -52,7 +54,7 @@ module bus_watch #(
     if (req_valid === 1'b1 && !rst) begin
       if (!rd_valid) begin
         rd_valid <= 1'b1;
-        rd_addr    = req_addr;
+        rd_addr = req_addr;
         read_began = $time;
         if (^req_addr === 1'bx) flaws[3] <= 1'b1;
       end else if (req_addr !== next_read) begin
@@ -71,7 +73,7 @@ module bus_watch #(
       if (fd != 0) $fwrite(fd, "%u", {wr_data, 16'd0, wr_addr});
       if (!st_valid) begin
         st_valid <= 1'b1;
-        st_addr     = wr_addr;
+        st_addr = wr_addr;
         write_began = $time;
       end else if (wr_addr !== next_write) begin
         flaws[1] <= 1'b1;

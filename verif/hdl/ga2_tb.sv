@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
 // Testbench top: GA-2, its clock and memories, bulk load and dump through binary files, passive
 // probes and checks. Python drives `clk_enable`, `load_req`, `rst`, `start` and, in reactive mode,
 // the answers; it wakes at the ends of bursts and at `done`, never every cycle (docs/testbench.md).
+
 `default_nettype none
 
 module ga2_tb;
@@ -14,55 +16,60 @@ module ga2_tb;
   localparam bit Probed = 1'b1;
 `endif
 
-  // ---- what Python drives ------------------------------------------------------------------
-  logic        clk_enable, load_req, rst, start;
-  logic        py_resp_valid;
+  // ---- What Python drives
+
+  logic clk_enable, load_req, rst, start;
+  logic py_resp_valid;
   logic [31:0] py_resp_data;
-  // ---- what Python reads besides the pins --------------------------------------------------
-  logic        load_ack, probed, done, hang;
-  wire         rd_valid, st_valid;
-  wire  [15:0] rd_addr, rd_length, st_addr, st_length;
-  wire  [3:0]  flaws;
-  wire  [31:0] errors, error_mask, first_cycle;
-  wire  [7:0]  first_error;
 
-  // ---- pins --------------------------------------------------------------------------------
-  logic         clk;
-  wire          halted;
-  wire  [15:0]  imem_addr;
-  wire  [127:0] imem_data;
-  wire          req_valid, resp_valid, mem_resp_valid;
-  wire  [15:0]  req_addr;
-  wire  [31:0]  resp_data, mem_resp_data;
-  wire          wr_valid;
-  wire  [15:0]  wr_addr;
-  wire  [31:0]  wr_data;
-  wire  [31:0]  cyc_total, cyc_mm, cyc_dma, cyc_vec, n_inst;
-  wire          fault;
-  wire  [3:0]   fault_code;
-  wire  [15:0]  fault_pc;
+  // ---- What Python reads besides the pins
 
-  // ---- per program, from the header of the load file ---------------------------------------
-  logic [31:0] header [HeaderWords];
+  logic load_ack, probed, done, hang;
+  wire rd_valid, st_valid;
+  wire [15:0] rd_addr, rd_length, st_addr, st_length;
+  wire [3:0] flaws;
+  wire [31:0] errors, error_mask, first_cycle;
+  wire [7:0] first_error;
+
+  // ---- Pins
+
+  logic clk;
+  wire halted;
+  wire [15:0] imem_addr;
+  wire [127:0] imem_data;
+  wire req_valid, resp_valid, mem_resp_valid;
+  wire [15:0] req_addr;
+  wire [31:0] resp_data, mem_resp_data;
+  wire wr_valid;
+  wire [15:0] wr_addr;
+  wire [31:0] wr_data;
+  wire [31:0] cyc_total, cyc_mm, cyc_dma, cyc_vec, n_inst;
+  wire fault;
+  wire [3:0] fault_code;
+  wire [15:0] fault_pc;
+
+  // ---- Per program, from the header of the load file
+
+  logic [31:0] header[HeaderWords];
   logic [16:0] program_length, depth;
-  logic [7:0]  latency;
+  logic [7:0] latency;
   logic [31:0] limit;
-  logic        load_spad, reactive, restarts;
+  logic load_spad, reactive, restarts;
 
   logic running, closing, executing, unanswered;
   logic [3:0] executing_op;
 
   initial begin
     {clk, clk_enable, load_req, rst, start, py_resp_valid, load_ack} = '0;
-    py_resp_data   = '0;
+    py_resp_data = '0;
     program_length = '0;
-    depth          = '0;
-    latency        = 8'd1;
-    limit          = '0;
-    load_spad      = 1'b0;
-    reactive       = 1'b0;
-    restarts       = 1'b0;
-    probed         = Probed;
+    depth = '0;
+    latency = 8'd1;
+    limit = '0;
+    load_spad = 1'b0;
+    reactive = 1'b0;
+    restarts = 1'b0;
+    probed = Probed;
   end
 
   // The clock waits for Python: a simulator that failed to load it ends at once, having no events.
@@ -87,63 +94,66 @@ module ga2_tb;
   instruction_memory u_imem (.length(program_length), .addr(imem_addr), .data(imem_data));
 
   external_memory u_ext (
-    .clk, .rst, .reactive, .depth, .latency, .req_valid, .req_addr,
-    .resp_valid(mem_resp_valid), .resp_data(mem_resp_data), .py_resp_valid, .unanswered, .wr_valid, .wr_addr,
-    .wr_data
+      .clk, .rst, .reactive, .depth, .latency, .req_valid, .req_addr,
+      .resp_valid(mem_resp_valid), .resp_data(mem_resp_data), .py_resp_valid, .unanswered,
+      .wr_valid, .wr_addr, .wr_data
   );
   assign resp_valid = reactive ? py_resp_valid : mem_resp_valid;
-  assign resp_data  = reactive ? py_resp_data : mem_resp_data;
+  assign resp_data = reactive ? py_resp_data : mem_resp_data;
 
-  watchdog #(.Period(Period)) u_watchdog (.clk, .rst, .start, .limit, .restarts, .halted, .running, .closing, .done, .hang);
+  watchdog #(.Period(Period)) u_watchdog (
+      .clk, .rst, .start, .limit, .restarts, .halted, .running, .closing, .done, .hang
+  );
 
   bus_watch #(.Period(Period)) u_bus_watch (
-    .clk, .rst, .fd(writes_fd), .req_valid, .req_addr, .wr_valid, .wr_addr, .wr_data,
-    .rd_valid, .rd_addr, .rd_length, .st_valid, .st_addr, .st_length, .flaws
+      .clk, .rst, .fd(writes_fd), .req_valid, .req_addr, .wr_valid, .wr_addr, .wr_data,
+      .rd_valid, .rd_addr, .rd_length, .st_valid, .st_addr, .st_length, .flaws
   );
 
   protocol_checker #(.Probed(Probed), .Period(Period)) u_checker (
-    .clk, .rst, .start, .done, .halted, .imem_addr, .req_valid, .wr_valid, .flaws,
-    .unanswered, .cyc_total, .cyc_mm, .cyc_dma, .cyc_vec, .n_inst,
-    .fault, .fault_code, .fault_pc, .executing, .executing_op, .errors, .error_mask, .first_error,
-    .first_cycle,
+      .clk, .rst, .start, .done, .halted, .imem_addr, .req_valid, .wr_valid, .flaws,
+      .unanswered, .cyc_total, .cyc_mm, .cyc_dma, .cyc_vec, .n_inst,
+      .fault, .fault_code, .fault_pc, .executing, .executing_op, .errors, .error_mask, .first_error,
+      .first_cycle,
 `ifdef GA2_NETLIST
-    .retire(1'b0), .spad_we(1'b0), .spad_ren(1'b0)
+      .retire(1'b0), .spad_we(1'b0), .spad_ren(1'b0)
   );
   initial {executing, executing_op} = '0;
 `else
-    .retire(dut.retire), .spad_we(dut.spad_we), .spad_ren(dut.spad_ren)
+      .retire(dut.retire), .spad_we(dut.spad_we), .spad_ren(dut.spad_ren)
   );
   retire_probe #(.Period(Period)) u_probe (
-    .clk, .rst, .start(start && !running), .fd(retires_fd), .pc(dut.pc_q), .op(dut.op),
-    .issue(dut.issue), .issue_fault(dut.issue_fault), .issue_start(dut.issue_start),
-    .retire(dut.retire), .spad_we(dut.spad_we), .spad_waddr(dut.spad_waddr),
-    .spad_wdata(dut.spad_wdata), .wr_valid, .executing, .executing_op
+      .clk, .rst, .start(start && !running), .fd(retires_fd), .pc(dut.pc_q), .op(dut.op),
+      .issue(dut.issue), .issue_fault(dut.issue_fault), .issue_start(dut.issue_start),
+      .retire(dut.retire), .spad_we(dut.spad_we), .spad_waddr(dut.spad_waddr),
+      .spad_wdata(dut.spad_wdata), .wr_valid, .executing, .executing_op
   );
 `endif
 
-  // ---- bulk load and dump ------------------------------------------------------------------
+  // ---- Bulk load and dump
+
   // Files are in the working directory, which each simulation has for itself: load.bin in,
   // memory and scratchpad (.bin or .hex), writes.bin and retires.bin out.
-  integer      writes_fd, retires_fd, load_fd, dump_fd, got, word;
+  integer writes_fd, retires_fd, load_fd, dump_fd, got, word;
 
   initial begin
-    writes_fd  = 0;
+    writes_fd = 0;
     retires_fd = 0;
   end
 
-  // load.bin, all words big-endian: the header (program length, depth, latency, cycle limit,
-  // flags: bit 0 scratchpad follows, bit 1 reactive, image length, restarts), 128-bit program words, the image
-  // of the external memory, 4,096 words of scratchpad if flagged.
+  // load.bin, all words big-endian: the header (program length, depth, latency, cycle limit, flags:
+  // bit 0 scratchpad follows, bit 1 reactive, image length, restarts), 128-bit program words, the
+  // image of the external memory, 4,096 words of scratchpad if flagged.
   always @(load_req) if (load_req !== load_ack) begin
     load_fd = $fopen("load.bin", "rb");
     got = $fread(header, load_fd);
     program_length = header[0][16:0];
-    depth          = header[1][16:0];
-    latency        = header[2][7:0];
-    limit          = header[3];
-    load_spad      = header[4][0];
-    reactive       = header[4][1];
-    restarts       = header[6][0];
+    depth = header[1][16:0];
+    latency = header[2][7:0];
+    limit = header[3];
+    load_spad = header[4][0];
+    reactive = header[4][1];
+    restarts = header[6][0];
     if (program_length != 0) got = $fread(u_imem.mem, load_fd, 0, {15'd0, program_length});
     u_ext.load(load_fd, header[5][16:0]);
 `ifndef GA2_NETLIST
@@ -151,7 +161,7 @@ module ga2_tb;
 `endif
     $fclose(load_fd);
     close_logs;
-    writes_fd  = $fopen("writes.bin", "wb");
+    writes_fd = $fopen("writes.bin", "wb");
     retires_fd = $fopen("retires.bin", "wb");
     if (load_fd != 0 && got != 0) load_ack = load_req;
   end
@@ -159,7 +169,7 @@ module ga2_tb;
   task automatic close_logs;
     if (writes_fd != 0) $fclose(writes_fd);
     if (retires_fd != 0) $fclose(retires_fd);
-    writes_fd  = 0;
+    writes_fd = 0;
     retires_fd = 0;
   endtask
 

@@ -1,36 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks the pins of GA-2 after the first reset; passive. Errors are counted, their
-// codes collected in a mask, the first one kept with its cycle. They are read when `done` rises and
-// start anew in the cycle after. verif/env/protocol.py reads the codes and their texts from here.
+//
+// Checks the pins of GA-2 after the first reset; passive. Errors are counted, their codes collected
+// in a mask, the first one kept with its cycle. They are read when `done` rises and start anew in
+// the cycle after. verif/env/protocol.py reads the codes and their texts from here.
+
 `default_nettype none
 
 module protocol_checker #(
-  parameter bit Probed = 1'b1,  // what is inside the design is connected
-  parameter int Period = 2      // of the clock, in time units
+    parameter bit Probed = 1'b1,  // what is inside the design is connected
+    parameter int Period = 2  // of the clock, in time units
 ) (
-  input  wire         clk,
-  input  wire         rst,
-  input  wire         start,
-  input  wire         done,
-  input  wire         halted,
-  input  wire  [15:0] imem_addr,
-  input  wire         req_valid,
-  input  wire         wr_valid,
-  input  wire  [3:0]  flaws,       // found by bus_watch
-  input  wire         unanswered,  // a read request waits for its answer
-  input  wire  [31:0] cyc_total, cyc_mm, cyc_dma, cyc_vec, n_inst,
-  input  wire         fault,
-  input  wire  [3:0]  fault_code,
-  input  wire  [15:0] fault_pc,
-  input  wire         executing,
-  input  wire  [3:0]  executing_op,
-  input  wire         retire,
-  input  wire         spad_we,
-  input  wire         spad_ren,
-  output logic [31:0] errors,
-  output logic [31:0] error_mask,   // bit c: code c was seen
-  output logic [7:0]  first_error,
-  output logic [31:0] first_cycle   // cycles since the program's start
+    input  wire         clk,
+    input  wire         rst,
+    input  wire         start,
+    input  wire         done,
+    input  wire         halted,
+    input  wire  [15:0] imem_addr,
+    input  wire         req_valid,
+    input  wire         wr_valid,
+    input  wire  [ 3:0] flaws,         // found by bus_watch
+    input  wire         unanswered,    // a read request waits for its answer
+    input  wire  [31:0] cyc_total,
+    input  wire  [31:0] cyc_mm,
+    input  wire  [31:0] cyc_dma,
+    input  wire  [31:0] cyc_vec,
+    input  wire  [31:0] n_inst,
+    input  wire         fault,
+    input  wire  [ 3:0] fault_code,
+    input  wire  [15:0] fault_pc,
+    input  wire         executing,
+    input  wire  [ 3:0] executing_op,
+    input  wire         retire,
+    input  wire         spad_we,
+    input  wire         spad_ren,
+    output logic [31:0] errors,
+    output logic [31:0] error_mask,    // bit c: code c was seen
+    output logic [ 7:0] first_error,
+    output logic [31:0] first_cycle    // cycles since the program's start
 );
 
   typedef enum logic [7:0] {
@@ -66,16 +72,16 @@ module protocol_checker #(
     SpadReadOutside     = 15
   } code_e;
 
-  localparam logic [3:0] OpLoad  = 4'd1;
+  localparam logic [3:0] OpLoad = 4'd1;
   localparam logic [3:0] OpStore = 4'd2;
 
-  logic         watching;   // a reset was seen
-  logic         active;     // a program runs
-  logic         ended;      // halted was seen; outputs must hold
-  logic         was_reset, was_start, was_done;
-  time          started_at;
+  logic watching;  // a reset was seen
+  logic active;  // a program runs
+  logic ended;  // halted was seen; outputs must hold
+  logic was_reset, was_start, was_done;
+  time started_at;
   logic [159:0] held_counters;
-  logic [21:0]  held_end;
+  logic [21:0] held_end;
 
   // An event-driven simulator pays for every signal that is looked at, and most cycles have nothing
   // to check: so one look at what could be wrong. Unknown bits are not 0.
@@ -84,8 +90,8 @@ module protocol_checker #(
   wire stray_spad_write = Probed && spad_we && !executing;
   wire stray_spad_read = Probed && spad_ren && !executing;
   wire [16:0] attention = {
-    rst, start, done && !was_done, was_reset, was_start, ended, halted, fault, Probed && retire, stray_request,
-    stray_write, stray_spad_write, stray_spad_read, flaws
+    rst, start, done && !was_done, was_reset, was_start, ended, halted, fault, Probed && retire,
+    stray_request, stray_write, stray_spad_write, stray_spad_read, flaws
   };
 
   initial begin
@@ -119,9 +125,9 @@ module protocol_checker #(
     if (done && !was_done) {errors, error_mask, first_error, first_cycle} = '0;
     was_done = done;
     if (rst) begin
-      watching  = 1'b1;
-      active    = 1'b0;
-      ended     = 1'b0;
+      watching = 1'b1;
+      active = 1'b0;
+      ended = 1'b0;
       was_start = 1'b0;
     end else begin
       if (^{halted, fault, imem_addr, Probed && retire} === 1'bx) report(UnknownControl);
@@ -141,7 +147,8 @@ module protocol_checker #(
 
   task automatic check_program;
     if (was_reset && {halted, fault, fault_code, fault_pc, imem_addr, cyc_total, cyc_mm, cyc_dma,
-                      cyc_vec, n_inst} !== '0) report(NotCleared);
+                      cyc_vec, n_inst} !== '0)
+      report(NotCleared);
     if (active) begin
       if (was_start && {cyc_total, cyc_mm, cyc_dma, cyc_vec, n_inst} !== '0) report(NotCleared);
       if (halted === 1'b1) check_end;
@@ -153,21 +160,21 @@ module protocol_checker #(
       end
       if ({halted, fault, fault_code, fault_pc} !== held_end) report(EndNotHeld);
       held_counters = {cyc_total, cyc_mm, cyc_dma, cyc_vec, n_inst};
-      held_end      = {halted, fault, fault_code, fault_pc};
+      held_end = {halted, fault, fault_code, fault_pc};
     end
     was_start = start && !active;
     if (was_start) begin
-      active     = 1'b1;
-      ended      = 1'b0;
+      active = 1'b1;
+      ended = 1'b0;
       started_at = $time;
     end
   endtask
 
   task automatic check_end;
-    active        = 1'b0;
-    ended         = 1'b1;
+    active = 1'b0;
+    ended = 1'b1;
     held_counters = {cyc_total, cyc_mm, cyc_dma, cyc_vec, n_inst};
-    held_end      = {halted, fault, fault_code, fault_pc};
+    held_end = {halted, fault, fault_code, fault_pc};
     if (^{held_counters, held_end} === 1'bx) report(UnknownData);
     // The first cycle after start is FETCH; `halted` is seen one cycle after the last one that
     // counts. A start that was not ignored shows here: the total began again.

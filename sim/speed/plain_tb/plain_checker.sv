@@ -1,37 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The checks of the plain testbench that look on while a program runs: retired instructions, external
-// writes and read bursts against the model's lists, and the rules of the pins (docs/testbench.md).
-// plain_tb loads the lists before a program starts and calls finish_program after its end.
+// The checks of the plain testbench that look on while a program runs: retired instructions,
+// external writes and read bursts against the model's lists, and the rules of the pins
+// (docs/testbench.md). plain_tb loads the lists before a program starts and calls finish_program
+// after its end.
 
 `default_nettype none
 
 module plain_checker (
-    input wire clk,
-    input wire rst,
-    input wire start,
-    input wire halted,
-    input wire [15:0] imem_addr,
-    input wire req_valid,
-    input wire [15:0] req_addr,
-    input wire resp_valid,
-    input wire wr_valid,
-    input wire [15:0] wr_addr,
-    input wire [31:0] wr_data,
-    input wire [159:0] counters,  // total, mm, dma, vec, n_inst
-    input wire fault,
-    input wire [3:0] fault_code,
-    input wire [15:0] fault_pc,
-    input wire [15:0] pc,
-    input wire [3:0] op,
-    input wire issue,
-    input wire issue_fault,
-    input wire issue_start,
-    input wire retire,
-    input wire spad_we,
-    input wire spad_ren,
-    input wire [11:0] spad_waddr,
-    input wire [31:0] spad_wdata
+    input wire         clk,
+    input wire         rst,
+    input wire         start,
+    input wire         halted,
+    input wire [ 15:0] imem_addr,
+    input wire         req_valid,
+    input wire [ 15:0] req_addr,
+    input wire         resp_valid,
+    input wire         wr_valid,
+    input wire [ 15:0] wr_addr,
+    input wire [ 31:0] wr_data,
+    input wire [159:0] counters,     // total, mm, dma, vec, n_inst
+    input wire         fault,
+    input wire [  3:0] fault_code,
+    input wire [ 15:0] fault_pc,
+    input wire [ 15:0] pc,
+    input wire [  3:0] op,
+    input wire         issue,
+    input wire         issue_fault,
+    input wire         issue_start,
+    input wire         retire,
+    input wire         spad_we,
+    input wire         spad_ren,
+    input wire [ 11:0] spad_waddr,
+    input wire [ 31:0] spad_wdata
 );
 
   localparam int MaxRecords = 4096;
@@ -73,7 +74,8 @@ module plain_checker (
 
   // Writes of the retiring cycle belong to the retiring instruction.
   assign signature_now = signature + (spad_we ? mix(
-      spad_wdata ^ {20'd0, spad_waddr} * 32'h9E37_79B1 ^ spad_writes * 32'h85EB_CA6B) : 32'd0);
+      spad_wdata ^ {20'd0, spad_waddr} * 32'h9E37_79B1 ^ spad_writes * 32'h85EB_CA6B
+  ) : 32'd0);
   assign spad_writes_now = spad_writes + 32'(spad_we);
   assign ext_writes_now = ext_writes + 32'(wr_valid);
   assign total = counters[159:128];
@@ -86,8 +88,10 @@ module plain_checker (
 
   task automatic check_record;
     logic [191:0] record;
-    record = {16'd0, pc, 23'd0, issue_fault, 4'd0, op, issue_fault ? 32'd0 : busy + 32'd1,
-              spad_writes_now, ext_writes_now, signature_now};
+    record = {
+      16'd0, pc, 23'd0, issue_fault, 4'd0, op, issue_fault ? 32'd0 : busy + 32'd1, spad_writes_now,
+      ext_writes_now, signature_now
+    };
     if (record !== expected_records[record_count]) fail("retire record");
     record_count++;
     comparisons += 6;
@@ -109,7 +113,8 @@ module plain_checker (
   endtask
 
   task automatic check_pins;
-    if (^{halted, fault, req_valid, wr_valid, imem_addr, retire} === 1'bx) fail("unknown control output");
+    if (^{halted, fault, req_valid, wr_valid, imem_addr, retire} === 1'bx)
+      fail("unknown control output");
     if (req_valid) begin
       if (!executing || executing_op != OpLoad) fail("read request outside an LD");
       if (last_req && req_addr != last_req_addr + 16'd1) fail("read burst with a gap");

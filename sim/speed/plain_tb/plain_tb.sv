@@ -3,7 +3,8 @@
 // A testbench without Python, the yardstick of 'make bench': replays programs and checks what the
 // pyuvm flow checks, against the model's predictions: memory, counters and fault outputs here,
 // retired instructions, external writes and pins in plain_checker. It reads hexadecimal files as
-// such testbenches do, or with +binary one binary file. sim/speed/plain_flow.py writes and describes both.
+// such testbenches do, or with +binary one binary file. sim/speed/plain_flow.py writes and
+// describes both.
 
 `default_nettype none
 
@@ -65,8 +66,8 @@ module plain_tb;
       .*
   );
 
-  // Of the program that runs: read latency, its words, retire records, external writes, read bursts,
-  // then the expected outputs.
+  // Of the program that runs: read latency, its words, retire records, external writes, read
+  // bursts, then the expected outputs.
   logic [31:0] info[13];
 
   // ---- Instruction memory: past the program it reads as zero

@@ -23,7 +23,7 @@ from sim.engine.builds import Build
 from sim.engine.design import own_design
 from sim.engine.simulator import Progress
 from sim.mutate.common.dependencies import imported
-from sim.mutate.common.outcome import KILLED, OPEN, PROVEN, SURVIVED, Outcome
+from sim.mutate.common.finding import KILLED, OPEN, PROVEN, SURVIVED, Finding
 from sim.mutate.common.stages import StageProgress
 from sim.mutate.common.store import Store
 from sim.mutate.rtl import own_build
@@ -104,14 +104,14 @@ def test_a_mutant_that_kills_the_simulator_does_not_kill_the_campaign(
     monkeypatch.setattr(Runner, "_start", kill_the_second)
     store = Store(tmp_path / "state.jsonl", plan.basis.of)
     Campaign(plan, store, tmp_path, 1, StageProgress(console, quiet=True)).run(proofs=False)
-    assert [store.outcomes[f"key{n}"].status for n in (1, 2, 3)] == [KILLED] * 3
-    assert store.outcomes["key1"].checks == ("crash",)
+    assert [store.findings[f"key{n}"].status for n in (1, 2, 3)] == [KILLED] * 3
+    assert store.findings["key1"].checks == ("crash",)
     # The first dies of its mutant, the second is killed, the third judges the other mutants; then
     # one dies of the first mutant again, and one more finds nothing left.
     assert len(started) == 5
     for key in ("key2", "key3"):
-        assert not {"crash", "hang"} & set(store.outcomes[key].checks), store.outcomes[key]
-    assert "counter" in store.outcomes["key3"].checks + store.outcomes["key2"].checks
+        assert not {"crash", "hang"} & set(store.findings[key].checks), store.outcomes[key]
+    assert "counter" in store.findings["key3"].checks + store.outcomes["key2"].checks
 
 
 KILL, SEGV = 128 + signal.SIGKILL, 128 + signal.SIGSEGV
@@ -246,16 +246,16 @@ def test_verdicts_travel_as_json():
 
 def test_the_store_remembers_what_still_holds(tmp_path):
     store = Store(tmp_path / "state.jsonl", BASIS.of)
-    store.add(Outcome("a", KILLED, "schema", ("memory",), test="t1"))
-    store.add(Outcome("b", PROVEN, "proof", engine="abc pdr"))
-    store.add(Outcome("c", SURVIVED, "schema", survived=("t1",)))
-    store.add(Outcome("c", SURVIVED, "proof"))
-    store.add(Outcome("d", KILLED, "schema", ("crash",)))
+    store.add(Finding("a", KILLED, "schema", ("memory",), test="t1"))
+    store.add(Finding("b", PROVEN, "proof", engine="abc pdr"))
+    store.add(Finding("c", SURVIVED, "schema", survived=("t1",)))
+    store.add(Finding("c", SURVIVED, "proof"))
+    store.add(Finding("d", KILLED, "schema", ("crash",)))
 
     def keys(**changes: object) -> str:
         again = Store(store.path, replace(BASIS, **changes).of)
         again.load()
-        return "".join(again.outcomes)
+        return "".join(again.findings)
 
     assert keys() == "abcd"
     assert keys(design="new") == ""
@@ -266,7 +266,7 @@ def test_the_store_remembers_what_still_holds(tmp_path):
     assert keys(tests={**TESTS, "t1": "new"}) == "b"
     again = Store(store.path, BASIS.of)
     again.load()
-    assert again.outcomes["c"].survived == ("t1",)
+    assert again.findings["c"].survived == ("t1",)
     assert again.undecided(["a", "b", "c", "e"]) == ["c", "e"]
     again.load(fresh=True)
     assert not store.path.exists()
@@ -367,7 +367,7 @@ def judged(tmp_path):
     store = Store(tmp_path / "state.jsonl", plan.basis.of)
     for number, key in list(plan.keys.items())[:60]:
         status = (KILLED, PROVEN)[number % 5 == 0]
-        store.outcomes[key] = Outcome(key, status, "schema", ("memory",), test="t", engine="e")
+        store.findings[key] = Finding(key, status, "schema", ("memory",), test="t", engine="e")
     return plan, store
 
 
@@ -389,7 +389,7 @@ def test_the_sample_to_verify_is_spread_over_kinds_and_verdicts(judged):
     plan, store = judged
     numbers = choose(plan, store, 20)
     assert len(set(numbers)) == len(numbers) == 20
-    verdicts = {store.outcomes[plan.keys[number]].status for number in numbers}
+    verdicts = {store.findings[plan.keys[number]].status for number in numbers}
     assert verdicts == {KILLED, PROVEN}
 
 

@@ -20,7 +20,7 @@ from verif.items.program_item import ProgramItem
 
 
 @dataclass(frozen=True)
-class Store:
+class StoredWords:
     """External writes of one ST: ``data``, uint32 (n,), to ``addr`` and on."""
 
     pc: int
@@ -42,7 +42,7 @@ class Prediction:
 
     item: ProgramItem
     expected: RunResult
-    stores: list[Store]
+    stores: list[StoredWords]
     spad_before: Words
     spad_after: Words
     hits: frozenset[Hit] = frozenset()
@@ -62,13 +62,13 @@ def predict(
     machine = Machine(item.depth)
     before = item.spad if item.spad is not None else spad
     machine.spad[:] = before
-    stores: list[Store] = []
+    stores: list[StoredWords] = []
     bins = ProgramBins(machine) if coverage else None
 
     def note(pc: int, instr: Instruction) -> None:
         # A faulting ST has no operands.
         if instr.op == Op.ST and (operands := machine.operands(instr)):
-            stores.append(Store(pc, instr.b, operands["src"].astype(np.uint32, copy=False)))
+            stores.append(StoredWords(pc, instr.b, operands["src"].astype(np.uint32, copy=False)))
         if bins:
             bins.trace(pc, instr)
 

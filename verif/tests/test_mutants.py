@@ -21,7 +21,7 @@ from model.chip.isa import SPAD_WORDS, encode, halt, mm, st
 from verif.env.predictor import Prediction, Predictor, predict
 from verif.env.result_log import ResultLog
 from verif.env.scoreboard import Scoreboard
-from verif.env.verdict import Verdict as ProgramVerdict
+from verif.env.verdict import Verdict
 from verif.items.job import Job
 from verif.items.program_item import ProgramItem
 from verif.items.result import ProgramResult
@@ -77,7 +77,7 @@ class VerdictKeeper(ResultLog):
         super().build_phase()
         self.last: ProgramResult | None = None
 
-    def accept(self, verdict: ProgramVerdict) -> None:
+    def accept(self, verdict: Verdict) -> None:
         """Keep the verdict."""
         self.last = verdict.result
 

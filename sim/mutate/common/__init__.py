@@ -1,1 +1,1 @@
-"""What both mutation tools share: outcomes, their store, stages, scores."""
+"""What both mutation tools share: findings, their store, stages, scores."""

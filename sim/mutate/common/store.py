@@ -8,53 +8,53 @@ from pathlib import Path
 
 import msgspec
 
-from sim.mutate.common.outcome import DECIDED, Outcome
+from sim.mutate.common.finding import DECIDED, Finding
 from sim.shared import jsonl
 from verif.typed import plain
 
 
-def _nothing(outcome: Outcome) -> str:
+def _nothing(finding: Finding) -> str:
     return ""
 
 
 @dataclass
 class Store:
-    """Outcomes by key, in memory and on disk.
+    """Findings by key, in memory and on disk.
 
     Attributes:
         path: of the file.
-        basis: names what an outcome depends on beside its key. A stored one holds as long as that
+        basis: names what a finding depends on beside its key. A stored one holds as long as that
             name is still the same.
-        outcomes: what is known.
+        findings: what is known.
     """
 
     path: Path
-    basis: Callable[[Outcome], str] = _nothing
-    outcomes: dict[str, Outcome] = field(default_factory=dict)
+    basis: Callable[[Finding], str] = _nothing
+    findings: dict[str, Finding] = field(default_factory=dict)
 
     def load(self, fresh: bool = False) -> None:
         """Read what still holds; ``fresh`` forgets everything instead."""
         if fresh:
             self.path.unlink(missing_ok=True)
         for line in jsonl.read(self.path):
-            outcome = msgspec.convert(line, Outcome)
-            if line.get("basis") == self.basis(outcome):
-                self.outcomes[outcome.key] = outcome
+            finding = msgspec.convert(line, Finding)
+            if line.get("basis") == self.basis(finding):
+                self.findings[finding.key] = finding
 
-    def add(self, outcome: Outcome) -> None:
-        """Remember an outcome; tests survived and proofs tried earlier are kept."""
-        before = self.outcomes.get(outcome.key)
+    def add(self, finding: Finding) -> None:
+        """Remember a finding; tests survived and proofs tried earlier are kept."""
+        before = self.findings.get(finding.key)
         if before is not None:
-            survived = dict.fromkeys((*before.survived, *outcome.survived))
-            tried = dict.fromkeys((*before.tried, *outcome.tried))
-            outcome = replace(outcome, survived=tuple(survived), tried=tuple(tried))
-        self.outcomes[outcome.key] = outcome
-        jsonl.append(self.path, {**plain(outcome), "basis": self.basis(outcome)})
+            survived = dict.fromkeys((*before.survived, *finding.survived))
+            tried = dict.fromkeys((*before.tried, *finding.tried))
+            finding = replace(finding, survived=tuple(survived), tried=tuple(tried))
+        self.findings[finding.key] = finding
+        jsonl.append(self.path, {**plain(finding), "basis": self.basis(finding)})
 
     def undecided(self, keys: Iterable[str]) -> list[str]:
         """Return the keys that are neither killed nor equivalent, in the given order."""
         return [
             key
             for key in keys
-            if key not in self.outcomes or self.outcomes[key].status not in DECIDED
+            if key not in self.findings or self.findings[key].status not in DECIDED
         ]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
-from sim.mutate.common.outcome import DECIDED, EXPLAINED, KILLED, OPEN, PROVEN, Outcome
+from sim.mutate.common.finding import DECIDED, EXPLAINED, KILLED, OPEN, PROVEN, Finding
 
 
 class Seeded(Protocol):
@@ -36,7 +36,7 @@ class Seeded(Protocol):
 
 @dataclass(frozen=True)
 class Row:
-    """One mutant of a report; fields as those of the mutant and its outcome."""
+    """One mutant of a report; fields as those of the mutant and its finding."""
 
     number: int
     name: str
@@ -57,9 +57,9 @@ class Row:
     tried: tuple[str, ...]
 
     @classmethod
-    def of(cls, number: int, mutant: Seeded, outcome: Outcome | None) -> Row:
-        """Put a mutant and its outcome together; one that nothing has decided is open."""
-        known = outcome or Outcome("", OPEN)
+    def of(cls, number: int, mutant: Seeded, finding: Finding | None) -> Row:
+        """Put a mutant and its finding together; one that nothing has decided is open."""
+        known = finding or Finding("", OPEN)
         return cls(
             number, mutant.name, mutant.kind, mutant.file, mutant.line, mutant.description,
             known.status if known.status in DECIDED else OPEN,

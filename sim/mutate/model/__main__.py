@@ -12,15 +12,15 @@ from dataclasses import replace
 from rich.console import Console
 
 from sim.mutate.common.dependencies import imported
+from sim.mutate.common.finding import EXPLAINED, KILLED, SURVIVED, Finding
 from sim.mutate.common.options import add_campaign_options, check_campaign_options
-from sim.mutate.common.outcome import EXPLAINED, KILLED, SURVIVED, Outcome
 from sim.mutate.common.stages import StageProgress
 from sim.mutate.common.store import Store
 from sim.mutate.common.summary import Row
 from sim.mutate.model.equivalents import load_reasons, stale
 from sim.mutate.model.generate import Mutant, generate
 from sim.mutate.model.report import ModuleReport, show
-from sim.mutate.model.runner import Runner, Verdict
+from sim.mutate.model.runner import Ending, Runner
 from sim.mutate.model.targets import TARGETS, Target
 from sim.shared.cli import Parser, integer, run
 from sim.shared.errors import UsageError
@@ -78,40 +78,40 @@ def judge(
     judging, packages = imported([JUDGING])
     context = digest(*runner.baseline(target.module, source), *judging, *packages)
     keys = {mutant: digest(context, mutant.module, mutant.text) for mutant in chosen}
-    known = [key for key in keys.values() if key in store.outcomes]
-    runner.kills.update(store.outcomes[key].test for key in known)
+    known = [key for key in keys.values() if key in store.findings]
+    runner.kills.update(store.findings[key].test for key in known)
     with progress.stage(target.module, len(chosen)) as stage:
         for key in known:
-            stage.advance(store.outcomes[key].status)
+            stage.advance(store.findings[key].status)
 
-        def decided(mutant: Mutant, verdict: Verdict, test: str) -> None:
+        def decided(mutant: Mutant, verdict: Ending, test: str) -> None:
             what = f"{mutant.where}: {mutant.key}"
-            outcome = Outcome(keys[mutant], SURVIVED, "pytest", message=what)
+            finding = Finding(keys[mutant], SURVIVED, "pytest", message=what)
             if verdict != "survived":
-                outcome = replace(outcome, status=KILLED, checks=(verdict,), test=test)
-            store.add(outcome)
-            stage.advance(outcome.status)
+                finding = replace(finding, status=KILLED, checks=(verdict,), test=test)
+            store.add(finding)
+            stage.advance(finding.status)
 
-        runner.run([m for m in chosen if keys[m] not in store.outcomes], options.jobs, decided)
+        runner.run([m for m in chosen if keys[m] not in store.findings], options.jobs, decided)
     reasons = load_reasons()
-    outcomes = {mutant: store.outcomes[keys[mutant]] for mutant in chosen}
-    survived = [mutant.key for mutant, outcome in outcomes.items() if outcome.status == SURVIVED]
+    findings = {mutant: store.findings[keys[mutant]] for mutant in chosen}
+    survived = [mutant.key for mutant, finding in findings.items() if finding.status == SURVIVED]
     report = ModuleReport(target, len(mutants))
-    report.rows = rows(outcomes, reasons.get(target.module, {}))
+    report.rows = rows(findings, reasons.get(target.module, {}))
     report.stale = stale(target.module, reasons, mutants, survived if whole else None)
     report.seconds = time.monotonic() - begin
     return report
 
 
-def rows(outcomes: Mapping[Mutant, Outcome], reasons: Mapping[str, str]) -> list[Row]:
+def rows(findings: Mapping[Mutant, Finding], reasons: Mapping[str, str]) -> list[Row]:
     """Return what a report says of each mutant, by line; a survivor with a reason is explained."""
     found = []
-    for number, mutant in enumerate(sorted(outcomes, key=lambda mutant: mutant.line), 1):
-        outcome = outcomes[mutant]
-        if outcome.status == SURVIVED and mutant.key in reasons:
+    for number, mutant in enumerate(sorted(findings, key=lambda mutant: mutant.line), 1):
+        finding = findings[mutant]
+        if finding.status == SURVIVED and mutant.key in reasons:
             reason = (reasons[mutant.key],)
-            outcome = replace(outcome, status=EXPLAINED, assumptions=reason)
-        found.append(Row.of(number, mutant, outcome))
+            finding = replace(finding, status=EXPLAINED, assumptions=reason)
+        found.append(Row.of(number, mutant, finding))
     return found
 
 

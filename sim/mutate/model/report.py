@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from sim.mutate.common.outcome import EXPLAINED, KILLED, OPEN
+from sim.mutate.common.finding import EXPLAINED, KILLED, OPEN
 from sim.mutate.common.summary import Row, Score
 from sim.mutate.model.targets import Target
 

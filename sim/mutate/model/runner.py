@@ -26,7 +26,7 @@ from sim.mutate.model.generate import Mutant
 from sim.mutate.model.pytest_process import Changed, Watch
 from sim.shared.errors import ToolError
 
-Verdict = Literal["killed", "crash", "timeout", "survived"]
+Ending = Literal["killed", "crash", "timeout", "survived"]
 
 # pytest's exit codes; 2 also when a test file does not import.
 PASSED, FAILED, INTERRUPTED, NOT_IMPORTED = 0, 1, 2, 5
@@ -96,7 +96,7 @@ class Runner:
         return [Path(file) for file in told[-1]["files"]]
 
     def run(
-        self, mutants: Iterable[Mutant], jobs: int, done: Callable[[Mutant, Verdict, str], None]
+        self, mutants: Iterable[Mutant], jobs: int, done: Callable[[Mutant, Ending, str], None]
     ) -> None:
         """Run the tests on each mutant, ``jobs`` at a time.
 
@@ -120,7 +120,7 @@ class Runner:
             for pid in self._running:
                 end(pid)
 
-    def collect(self, done: Callable[[Mutant, Verdict, str], None]) -> None:
+    def collect(self, done: Callable[[Mutant, Ending, str], None]) -> None:
         """Take those that have ended; one that was ended from outside, or held up, runs again.
 
         Raises:
@@ -209,7 +209,7 @@ def ending(code: int, held_up: bool = False) -> str:
     return signal.Signals(-code).name if code < 0 and code != -signal.SIGXCPU else ""
 
 
-def verdict(mutant: Mutant, code: int, how: str = "") -> Verdict:
+def verdict(mutant: Mutant, code: int, how: str = "") -> Ending:
     """What pytest's exit code says about the mutant, and ``how`` the process ended, twice.
 
     Raises:

@@ -9,7 +9,7 @@ from functools import cached_property
 from sim.engine.builds import MAKEFILE, PUBLIC, compiler_version
 from sim.engine.design import Design, read_list
 from sim.mutate.common.dependencies import imported
-from sim.mutate.common.outcome import KILLED, PROVEN, Outcome
+from sim.mutate.common.finding import KILLED, PROVEN, Finding
 from sim.programs.units import BENCH, unit_names
 from sim.shared.files import digest
 from sim.shared.paths import HDL
@@ -36,16 +36,16 @@ class Basis:
     prover: str
     tests: Mapping[str, str]
 
-    def of(self, outcome: Outcome) -> str:
-        """Name what an outcome depends on.
+    def of(self, finding: Finding) -> str:
+        """Name what a finding depends on.
 
         A proof: design and prover. A kill: design, testbench and the test that killed. Anything
         else: all of it.
         """
-        if outcome.status == PROVEN:
+        if finding.status == PROVEN:
             return digest(self.design, self.prover)
-        if outcome.status == KILLED:
-            test = self.tests.get(outcome.test, self.all_tests)
+        if finding.status == KILLED:
+            test = self.tests.get(finding.test, self.all_tests)
             return digest(self.design, self.bench, test)
         return digest(self.design, self.bench, self.prover, self.all_tests)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from sim.engine.builds import build
-from sim.mutate.common.outcome import KILLED, OPEN, PROVEN, SURVIVED, Outcome
+from sim.mutate.common.finding import KILLED, OPEN, PROVEN, SURVIVED, Finding
 from sim.mutate.common.stages import StageProgress
 from sim.mutate.common.store import Store
 from sim.mutate.rtl.equivalence import Prover
@@ -99,7 +99,7 @@ class Campaign:
 
             def take(verdict: MutantVerdict) -> None:
                 if verdict.number:
-                    self.store.add(self._outcome("schema", verdict))
+                    self.store.add(self._finding("schema", verdict))
                     stage.advance("killed" if verdict.killed else "survived")
 
             runner = Runner(
@@ -113,15 +113,15 @@ class Campaign:
         return [
             (mutant.file, known.test)
             for number, mutant in self.plan.mutants.items()
-            if (known := self.store.outcomes.get(self.plan.keys[number])) and known.test
+            if (known := self.store.findings.get(self.plan.keys[number])) and known.test
         ]
 
     def _survived(self, number: int) -> tuple[str, ...]:
-        known = self.store.outcomes.get(self.plan.keys[number])
+        known = self.store.findings.get(self.plan.keys[number])
         return known.survived if known else ()
 
-    def _outcome(self, stage: str, verdict: MutantVerdict) -> Outcome:
-        return Outcome(
+    def _finding(self, stage: str, verdict: MutantVerdict) -> Finding:
+        return Finding(
             self.plan.keys[verdict.number],
             KILLED if verdict.killed else SURVIVED,
             stage,
@@ -172,10 +172,10 @@ class Campaign:
     def _one_by_one(
         self, stage: str, todo: Sequence[int], run: Callable[[int], MutantVerdict]
     ) -> None:
-        def judge(number: int) -> Outcome:
+        def judge(number: int) -> Finding:
             verdict = run(number)
             survived = () if verdict.killed else (stage,)
-            return self._outcome(stage, replace(verdict, number=number, survived=survived))
+            return self._finding(stage, replace(verdict, number=number, survived=survived))
 
         self._parallel(stage, todo, judge)
 
@@ -184,30 +184,30 @@ class Campaign:
     def _prove(self, quick: bool) -> None:
         prover = Prover(self.plan.texts, limit=10.0 if quick else 60.0)
 
-        def judge(number: int) -> Outcome:
+        def judge(number: int) -> Finding:
             began = time.monotonic()
             proof, tried = prover.prove(self.plan.mutated(number), quick)
             seconds = round(time.monotonic() - began, 2)
             key = self.plan.keys[number]
             if proof is None:
                 status = SURVIVED if quick else OPEN
-                return Outcome(key, status, "proof", seconds=seconds, tried=tuple(tried))
-            return Outcome(
+                return Finding(key, status, "proof", seconds=seconds, tried=tuple(tried))
+            return Finding(
                 key, PROVEN, "proof", seconds=seconds, engine=proof.engine, scope=proof.scope,
                 assumptions=proof.assumptions, tried=tuple(tried),
             )  # fmt: skip
 
         todo = self.undecided(self.plan.mutants)
         if quick:
-            known = self.store.outcomes
+            known = self.store.findings
             todo = [n for n in todo if not known[self.plan.keys[n]].tried]
         self._parallel("quick proofs" if quick else "proofs", todo, judge)
 
-    def _parallel(self, title: str, todo: Sequence[int], judge: Callable[[int], Outcome]) -> None:
+    def _parallel(self, title: str, todo: Sequence[int], judge: Callable[[int], Finding]) -> None:
         """Judge mutants in threads, each of which waits for child processes."""
         if not todo:
             return
         with self.progress.stage(title, len(todo)) as stage:
-            for _, outcome in each(judge, todo, self.workers):
-                self.store.add(outcome)
-                stage.advance(outcome.status)
+            for _, finding in each(judge, todo, self.workers):
+                self.store.add(finding)
+                stage.advance(finding.status)

@@ -9,7 +9,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader
 
-from sim.mutate.common.outcome import KILLED, OPEN, PROVEN
+from sim.mutate.common.finding import KILLED, OPEN, PROVEN
 from sim.mutate.common.store import Store
 from sim.mutate.common.summary import Row, Score, counted, scores_by
 from sim.mutate.rtl.plan import Plan
@@ -87,7 +87,7 @@ def summarize(plan: Plan, store: Store, times: Mapping[str, float], seconds: flo
         seconds: of this run; a resumed one has done only a part.
     """
     rows = tuple(
-        Row.of(number, mutant, store.outcomes.get(plan.keys[number]))
+        Row.of(number, mutant, store.findings.get(plan.keys[number]))
         for number, mutant in plan.mutants.items()
     )
     killed = [row for row in rows if row.status == KILLED]

@@ -8,7 +8,7 @@ from functools import partial
 
 from rich.console import Console
 
-from sim.mutate.common.outcome import KILLED, PROVEN
+from sim.mutate.common.finding import KILLED, PROVEN
 from sim.mutate.common.stages import StageProgress
 from sim.mutate.common.store import Store
 from sim.mutate.rtl.own_build import power_up_tests, run_programs
@@ -21,9 +21,9 @@ def choose(plan: Plan, store: Store, count: int) -> list[int]:
     """Return numbers of decided schema mutants, spread over kinds and verdicts."""
     groups: dict[tuple[str, str], list[int]] = defaultdict(list)
     for number, mutant in plan.mutants.items():
-        outcome = store.outcomes.get(plan.keys[number])
-        if outcome is not None and mutant.schema and outcome.stage in ("schema", "proof"):
-            groups[mutant.kind, outcome.status].append(number)
+        finding = store.findings.get(plan.keys[number])
+        if finding is not None and mutant.schema and finding.stage in ("schema", "proof"):
+            groups[mutant.kind, finding.status].append(number)
     chosen: list[int] = []
     rank = 0
     while len(chosen) < count and any(len(group) > rank for group in groups.values()):
@@ -57,10 +57,10 @@ def verify_sample(plan: Plan, store: Store, count: int, jobs: int, console: Cons
     wrong = _disagreements(plan, store, verdicts)
     for number, verdict in wrong:
         mutant = plan.mutants[number]
-        outcome = store.outcomes[plan.keys[number]]
+        finding = store.findings[plan.keys[number]]
         alone = "killed" if verdict.killed else "survived"
         console.print(
-            f"DISAGREE {mutant.where} {mutant.description}: {outcome.status} in the schema, "
+            f"DISAGREE {mutant.where} {mutant.description}: {finding.status} in the schema, "
             f"{alone} by itself ({verdict.message})",
             markup=False,
         )
@@ -69,10 +69,10 @@ def verify_sample(plan: Plan, store: Store, count: int, jobs: int, console: Cons
 
 
 def _alone(plan: Plan, store: Store, number: int) -> MutantVerdict:
-    outcome = store.outcomes[plan.keys[number]]
+    finding = store.findings[plan.keys[number]]
     tests = {test.name: test for test in plan.tests}
-    if outcome.status == KILLED and outcome.test:
-        return run_programs(plan.mutated(number), [tests[outcome.test]])
+    if finding.status == KILLED and finding.test:
+        return run_programs(plan.mutated(number), [tests[finding.test]])
     # Proofs are about two values: Icarus may tell some by the unknown values of power-up.
     return run_programs(plan.mutated(number), power_up_tests(plan.tests, each=1), sim="verilator")
 
@@ -83,7 +83,7 @@ def _disagreements(
     """Return the mutants whose own build says something else than the store."""
     found = []
     for number, verdict in sorted(verdicts.items()):
-        status = store.outcomes[plan.keys[number]].status
+        status = store.findings[plan.keys[number]].status
         # A survivor that is neither killed nor proven says nothing that could be wrong.
         if status in (KILLED, PROVEN) and verdict.killed != (status == KILLED):
             found.append((number, verdict))

@@ -19,7 +19,7 @@ class ToolMissingError(RuntimeError):
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ToolRun:
     """What a tool said. ``finished`` is False after the time limit."""
 
     ok: bool
@@ -33,12 +33,12 @@ def portable(text: str) -> str:
     return "".join(f"{line}\n" for line in imports) + _IMPORT.sub("", text)
 
 
-def run_module(module: str, folder: Path, limit: float) -> Outcome:
+def run_module(module: str, folder: Path, limit: float) -> ToolRun:
     """Run a Python module of this project on a folder, at most ``limit`` seconds."""
     return _run([sys.executable, "-m", module, str(folder)], ROOT, limit)
 
 
-def run_abc(commands: str, folder: Path, limit: float) -> Outcome:
+def run_abc(commands: str, folder: Path, limit: float) -> ToolRun:
     """Run abc commands in a folder, at most ``limit`` seconds.
 
     Raises:
@@ -51,7 +51,7 @@ def run_abc(commands: str, folder: Path, limit: float) -> Outcome:
     return _run([str(abc), "-c", commands], folder, limit)
 
 
-def _run(command: list[str], folder: Path, limit: float) -> Outcome:
+def _run(command: list[str], folder: Path, limit: float) -> ToolRun:
     try:
         done = subprocess.run(
             command,
@@ -64,5 +64,5 @@ def _run(command: list[str], folder: Path, limit: float) -> Outcome:
             start_new_session=True,
         )
     except subprocess.TimeoutExpired as late:
-        return Outcome(False, False, (late.output or b"").decode(errors="replace"))
-    return Outcome(done.returncode == 0, True, done.stdout.decode(errors="replace"))
+        return ToolRun(False, False, (late.output or b"").decode(errors="replace"))
+    return ToolRun(done.returncode == 0, True, done.stdout.decode(errors="replace"))

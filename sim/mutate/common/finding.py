@@ -9,7 +9,7 @@ DECIDED = (KILLED, PROVEN, EXPLAINED)
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Finding:
     """What is known of one mutant.
 
     Attributes:

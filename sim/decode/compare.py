@@ -10,12 +10,12 @@ import time
 
 from rich.console import Console
 
-from sim.decode.job import by_window, compile_runs, decode_job
+from sim.decode.job import Runs, by_window, compile_runs, decode_job
 from sim.decode.options import DecodeOptions, add_decode_options, decode_options
 from sim.decode.report import print_heading, print_window_verdicts
 from sim.engine.agree import compare_results, difference_cases, print_differences
 from sim.engine.design import Design, design_files
-from sim.engine.play import Simulation, play, simulator_version
+from sim.engine.play import Batch, Simulation, play, simulator_version
 from sim.shared.cli import Parser, run
 from sim.shared.failures import print_failures, program_cases, simulation_case
 from sim.shared.junit import Suite
@@ -47,11 +47,7 @@ def compare(options: DecodeOptions, design: Design, files: ResultFiles) -> int:
         sim: play(console, [Simulation(job, sim, build=built)], waves_of_failure=True)
         for sim in SIMULATORS
     }
-    for sim, outcome in played.items():
-        console.print(f"{sim} against the model")
-        print_window_verdicts(console, by_window(runs, outcome.results))
-        print_failures(console, outcome.results)
-
+    suites = [against_the_model(console, sim, runs, played[sim]) for sim in SIMULATORS]
     first, second = (played[sim].results for sim in SIMULATORS)
     names = [item.name for item in job.items]
     differences = compare_results(names, first, second)
@@ -59,10 +55,6 @@ def compare(options: DecodeOptions, design: Design, files: ResultFiles) -> int:
     agreed = not differences and bool(names)
     records = sum(len(result.retires or ()) for result in first)
     seconds = time.perf_counter() - started
-    suites = [
-        Suite(f"compare.{sim}", [*program_cases(batch.results), simulation_case(batch.errors)])
-        for sim, batch in played.items()
-    ]
     return files.finish(
         console,
         agreed and all(outcome.passed for outcome in played.values()),
@@ -77,6 +69,14 @@ def compare(options: DecodeOptions, design: Design, files: ResultFiles) -> int:
         },
         [*suites, Suite("compare", difference_cases(names, dict(differences)))],
     )
+
+
+def against_the_model(console: Console, sim: str, runs: Runs, played: Batch) -> Suite:
+    """Print how one simulator did by itself; return its test cases."""
+    console.print(f"{sim} against the model")
+    print_window_verdicts(console, by_window(runs, played.results))
+    print_failures(console, played.results)
+    return Suite(f"compare.{sim}", [*program_cases(played.results), simulation_case(played.errors)])
 
 
 if __name__ == "__main__":

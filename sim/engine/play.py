@@ -167,24 +167,8 @@ def play(
             if on_result:
                 on_result(result)
 
-        try:
-            run = simulate(
-                one.sim,
-                one.job,
-                built=made,
-                folder=one.folder,
-                waves=_wave_file(one, number, len(simulations)) if waves else None,
-                seed=one.seed,
-                plusargs=one.plusargs,
-                on_result=finished,
-                stop=stop,
-            )
-        except SimulationError as error:
-            run = error.run
-            run.error = str(error)
-        if not run.error and len(run.results) != one.expected:
-            run.error = f"{len(run.results)} of {one.expected} programs came back"
-        return run
+        target = _wave_file(one, number, len(simulations)) if waves else None
+        return _simulate(one, made, target, finished, stop)
 
     with (
         ProgramProgress(console, title, batch.programs, quiet) as progress,
@@ -212,6 +196,30 @@ def _build(console: Console, one: Simulation, waves: bool) -> Build | JobResult:
     except BuildError as error:
         folder = one.folder or job_path(one.sim)
         return JobResult(folder, folder / "run.log", error=str(error), ended=None)
+
+
+def _simulate(
+    one: Simulation, made: Build, waves: Path | None, on_result: OnResult, stop: threading.Event
+) -> JobResult:
+    """Run a simulation; what went wrong beside programs is in what it returns."""
+    try:
+        run = simulate(
+            one.sim,
+            one.job,
+            built=made,
+            folder=one.folder,
+            waves=waves,
+            seed=one.seed,
+            plusargs=one.plusargs,
+            on_result=on_result,
+            stop=stop,
+        )
+    except SimulationError as error:
+        run = error.run
+        run.error = str(error)
+    if not run.error and len(run.results) != one.expected:
+        run.error = f"{len(run.results)} of {one.expected} programs came back"
+    return run
 
 
 def _wave_file(one: Simulation, number: int = 0, count: int = 1) -> Path:

@@ -28,6 +28,7 @@ def lints() -> list[Lint]:
     """List the checkers for the files as they are now."""
     rtl = [str(path) for path in own_design().sources.files]
     hdl = [str(path) for path in read_list(HDL / "tb.f").files]
+    plain = [str(path) for path in TESTBENCH]
     verilator = ["verilator", "--lint-only", "--quiet"]
     icarus = ["iverilog", "-g2012", "-Wall", "-t", "null"]
     checks = [
@@ -49,15 +50,7 @@ def lints() -> list[Lint]:
         ),
         Lint(
             "verilator: plain testbench",
-            [
-                *verilator,
-                "-Wall",
-                "--timing",
-                "--top-module",
-                "plain_tb",
-                *rtl,
-                *map(str, TESTBENCH),
-            ],
+            [*verilator, "-Wall", "--timing", "--top-module", "plain_tb", *rtl, *plain],
             silent=True,
         ),
     ]

@@ -6,6 +6,7 @@ One build holds the sound design and all broken ones (``sabotage.py``).
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from sabotage import WRONG_ADDRESS, number
@@ -37,8 +38,8 @@ def words(seed: int, size: int = 128) -> Words:
     return np.random.default_rng(seed).integers(0, 2**32, size, dtype=np.uint32)
 
 
-def typical(name: str, chosen: int = 0, seed: int = 1) -> ProgramItem:
-    """One of each; ``chosen`` is the planted fault."""
+def typical(name: str, chosen: int = 0, seed: int = 1, **fields: Any) -> ProgramItem:
+    """One of each; ``chosen`` is the planted fault, ``fields`` are more of the item's."""
     program = [
         ld(0, 0, 100),
         mm(400, 0, 50, 3, 4, 2, ldb=2),
@@ -50,7 +51,7 @@ def typical(name: str, chosen: int = 0, seed: int = 1) -> ProgramItem:
     ]
     encoded = [encode(instr) for instr in program]
     encoded[0] |= chosen  # x, the lowest field, is not used by LD
-    return ProgramItem(name, encoded, words(seed), depth=512)
+    return ProgramItem(name, encoded, words(seed), depth=512, **fields)
 
 
 def sound_items() -> list[ProgramItem]:

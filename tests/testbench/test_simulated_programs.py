@@ -6,21 +6,19 @@ What ran is recorded for the test plan; ``make directed`` and ``make random`` re
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
+from front_end import call
 from planted_bugs import BUGS, replant
 from rich.console import Console
 
 from model.chip.isa import SPAD_WORDS, encode, ld, sm, st
 from model.chip.timeline import timeline
 from sim.engine.agree import compare_results
-from sim.engine.builds import tool_environment
 from sim.engine.simulator import JobResult, simulate
 from sim.programs.powerup import compare_states
 from sim.programs.random_programs import split
@@ -160,16 +158,6 @@ def test_late_answers_end_in_time_in_a_program_that_loads_later() -> None:
     shrunk = changed(late, program=item.program, abort_at=8)
     assert not shrunk.late_answers
     assert shrunk.program == item.program
-
-
-def call(module: str, *arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", f"sim.{module}", *map(str, arguments)],
-        cwd=ROOT,
-        env=tool_environment(),
-        capture_output=True,
-        text=True,
-    )
 
 
 def test_a_failing_program_is_reduced_and_can_be_replayed(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ import numpy as np
 import psutil
 import pytest
 from sabotage import SABOTAGES, WRONG_ADDRESS, number, plant
+from testbench_conformance import typical
 
-from model.chip.isa import amax, encode, halt, ld, mm, rq, st, vadd
 from sim.engine.simulator import JobResult, simulate
 from sim.shared.paths import RTL
 from verif.items.job import Job
@@ -22,27 +22,6 @@ Results = dict[str, ProgramResult]
 PC = {"LD": 0, "MM": 1, "RQ": 2, "VADD": 3, "AMAX": 4, "ST": 5}
 
 
-def make_item(name: str, chosen: int = 0, **fields: object) -> ProgramItem:
-    """A program of six instructions; ``chosen`` is the planted fault."""
-    first = encode(ld(0, 0, 100)) | chosen  # x, the lowest field, is not used by LD
-    program = [
-        first,
-        *map(
-            encode,
-            (
-                mm(400, 0, 50, 3, 4, 2, ldb=2),
-                rq(420, 400, 6, 1 << 20, 25),
-                vadd(440, 420, 0, 6),
-                amax(450, 400, 6),
-                st(400, 200, 60),
-                halt(),
-            ),
-        ),
-    ]
-    image = np.random.default_rng(1).integers(0, 2**32, 128, dtype=np.uint32)
-    return ProgramItem(name, program, image, depth=512, **fields)  # type: ignore[arg-type]
-
-
 @pytest.fixture(scope="module")
 def sabotaged(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """Every fault in one simulation, with a sound run after each."""
@@ -52,9 +31,9 @@ def sabotaged(tmp_path_factory: pytest.TempPathFactory) -> Results:
         name, chosen = sabotage.name, number(sabotage.name)
         pulses = (20,) if name == "start not ignored" else ()
         if name == "not cleared":
-            items.append(make_item(f"before {name}", chosen))
-        items.append(make_item(name, chosen, idle_after=5, start_pulses=pulses))
-        items.append(make_item(f"after {name}", reset_before=name == "not cleared"))
+            items.append(typical(f"before {name}", chosen))
+        items.append(typical(name, chosen, idle_after=5, start_pulses=pulses))
+        items.append(typical(f"after {name}", reset_before=name == "not cleared"))
     run = simulate("icarus", Job(items=items), rtl=rtl)
     assert not run.passed
     assert not run.passed
@@ -177,15 +156,15 @@ def clean_items() -> list[ProgramItem]:
     """Every way an item can be played."""
     spad = np.zeros(4096, dtype=np.uint32)
     return [
-        make_item("plain"),
-        make_item("slow memory", latency=64, reset_before=True),
-        make_item("fast memory", latency=1, idle_after=20),
-        make_item("reactive", latencies=(3, 9, 1, 20)),
-        make_item("aborted", spad=spad, abort_at=50),
-        make_item("reactive and aborted", spad=spad, abort_at=60, latencies=(30, 2)),
+        typical("plain"),
+        typical("slow memory", latency=64, reset_before=True),
+        typical("fast memory", latency=1, idle_after=20),
+        typical("reactive", latencies=(3, 9, 1, 20)),
+        typical("aborted", spad=spad, abort_at=50),
+        typical("reactive and aborted", spad=spad, abort_at=60, latencies=(30, 2)),
         # The words behind a shorter image are zero again, also those that were written.
-        replace(make_item("short image"), image=make_item("").image[:10]),
-        make_item("start pulses", start_pulses=(1, 2, 3, 50, 400)),
+        replace(typical("short image"), image=typical("").image[:10]),
+        typical("start pulses", start_pulses=(1, 2, 3, 50, 400)),
         ProgramItem("empty", [], depth=7),
     ]
 
@@ -219,7 +198,7 @@ def test_a_job_without_programs_fails() -> None:
 
 
 def test_waves_are_written_where_asked(tmp_path: Path) -> None:
-    run = simulate("icarus", Job(items=[make_item("w")]), waves=tmp_path / "deep" / "w.any")
+    run = simulate("icarus", Job(items=[typical("w")]), waves=tmp_path / "deep" / "w.any")
     assert run.waves == tmp_path / "deep" / "w.fst"
     assert run.waves.stat().st_size > 1000
 
@@ -228,7 +207,7 @@ def test_a_simulation_that_nobody_follows_any_more_is_ended(tmp_path: Path) -> N
     def give_up(result: ProgramResult) -> None:
         raise RuntimeError(f"enough after {result.name}")
 
-    items = [make_item(str(n)) for n in range(200)]
+    items = [typical(str(n)) for n in range(200)]
     with pytest.raises(RuntimeError, match="enough after 0"):
         simulate("icarus", Job(items=items), folder=tmp_path / "job", on_result=give_up)
     left = [process.name() for process in psutil.Process().children(recursive=True)]

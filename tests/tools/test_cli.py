@@ -15,12 +15,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from front_end import call
 
 from model.chip.assembler import assemble
 from model.chip.image import parse_hex
 from model.chip.machine import Machine
 from sim.engine.agree import compare_results
-from sim.engine.builds import tool_environment
 from sim.programs.program_file import read_image, read_program
 from sim.shared import junit
 from sim.shared.cli import run
@@ -31,18 +31,6 @@ from verif.items.result import ProgramResult
 GOLDEN = ROOT / "tests" / "golden" / "windowed_decode.json"
 Refused = Callable[..., str]
 COPY = "LD dst=0 src=16 len=8\nST src=0 dst=32 len=8\nHALT\n"
-
-
-def call(module: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    """Call a front end as make does."""
-    return subprocess.run(
-        [sys.executable, "-m", f"sim.{module}", *map(str, arguments)],
-        cwd=ROOT,
-        env=tool_environment(),
-        capture_output=True,
-        text=True,
-        timeout=240,
-    )
 
 
 @pytest.fixture

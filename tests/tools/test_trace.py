@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
-import subprocess
-import sys
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from front_end import call
 
 from model.chip.assembler import assemble
 from model.chip.machine import Machine
@@ -39,12 +38,7 @@ def check_timing(events, counters):
 
 def trace(tmp_path: Path, *arguments: str):
     out = tmp_path / "out.trace.json"
-    done = subprocess.run(
-        [sys.executable, "-m", "sim.programs.trace", "--out", str(out), *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-    )
+    done = call("programs.trace", "--out", out, *arguments)
     return done, json.loads(out.read_text()) if out.exists() else None
 
 
@@ -100,10 +94,7 @@ def test_a_run_with_a_reset_is_refused(tmp_path, reset):
 
 
 def test_decode_writes_its_counters_as_csv(tmp_path):
-    arguments = ["--windows", "none 2", "--steps", "3", "--results", str(tmp_path)]
-    done = subprocess.run(
-        [sys.executable, "-m", "sim.decode", *arguments], cwd=ROOT, capture_output=True, text=True
-    )
+    done = call("decode", "--windows", "none 2", "--steps", 3, "--results", tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     figures = json.loads((tmp_path / "decode-icarus.json").read_text())
     with open(tmp_path / "decode-icarus.csv", newline="") as file:

@@ -22,7 +22,7 @@ class CompileError(ModelError, ValueError):
 
 
 def check_int(name: str, value: object, low: int, high: int | None = None) -> int:
-    """Return `value` when it is an integer in low..high (no upper end when high is None).
+    """Return ``value`` when it is an integer in low..high (no upper end when high is None).
 
     Raises ParameterError otherwise (a bool or a float is not accepted as an integer).
     """

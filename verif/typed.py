@@ -77,7 +77,7 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
 
 
 def explain(message: str, data: Any, kind: Any) -> str:
-    """Turn msgspec's words about ``data`` into ours: `lat[1] is 65; needs int <= 64`."""
+    """Turn msgspec's words about ``data`` into ours: ``lat[1] is 65; needs int <= 64``."""
     match = _PLACE.fullmatch(message)
     what, key, place = (match[1], match[2], match[3] or "") if match else (message, "", "")
     value, info = _follow(data, msgspec.inspect.type_info(kind), place)
@@ -107,7 +107,7 @@ def _fits(key: Any, info: Any) -> bool:
 
 
 def _follow(data: Any, info: Any, place: str) -> tuple[Any, Any]:
-    """Return the value and the type at a place such as `.groups[2].lat`."""
+    """Return the value and the type at a place such as ``.groups[2].lat``."""
     inspect = msgspec.inspect
     for key, index in re.findall(r"\.(\w+)|\[(\d+|\.\.\.)\]", place):
         if isinstance(info, inspect.UnionType):

@@ -50,7 +50,7 @@ def check_float_window(subject: Subject) -> str:
 
 
 def float_logits(lm: TinyLm, tokens: Sequence[int]) -> FloatArray:
-    """Logits (16,) after the last token, attending to all of `tokens`, straight from formulas."""
+    """Logits (16,) after the last token, attending to all of ``tokens``, straight from formulas."""
     x = lm.embed(tokens)
     scores = (x @ lm.w_k) @ (x[-1] @ lm.w_q) / 4.0  # sqrt of the width
     weights = np.exp(scores - scores.max())

@@ -52,7 +52,7 @@ class ShadowRequest:
 
 
 class ShadowCache:
-    """What a page table of `n_pages` pages of `page_rows` rows should look like."""
+    """What a page table of ``n_pages`` pages of ``page_rows`` rows should look like."""
 
     def __init__(self, n_pages: int, page_rows: int) -> None:
         self.n_pages = n_pages
@@ -207,7 +207,7 @@ def random_operation(draw: random.Random, shadow: ShadowCache, row: int) -> Oper
 
 
 def play_sequence(seed: int, count: int, n_pages: int = 12, page_rows: int = 4) -> dict[str, int]:
-    """Play `count` random operations and return how often each outcome occurred.
+    """Play ``count`` random operations and return how often each outcome occurred.
 
     Keys: operation names, "copy" for an append that copied a page, and "refused" for calls that had
     to fail. Raises AssertionError at the first difference.

@@ -33,7 +33,7 @@ CHECKS: dict[str, Callable[[Subject], str]] = {
 def software_checks(
     params: DecodeParams | None = None, windows: Sequence[int | None] = DEFAULT_WINDOWS
 ) -> list[Check]:
-    """Run every check for these parameters (the window in them is replaced by `windows`)."""
+    """Run every check for these parameters (the window in them is replaced by ``windows``)."""
     subject = Subject(params or DecodeParams(), windows)
     return [run_check(name, subject) for name in CHECKS]
 

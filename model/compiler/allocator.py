@@ -22,7 +22,7 @@ class FirstFit:
     """Hands out word ranges of a memory, lowest address that fits first."""
 
     def __init__(self, region: str, words: int) -> None:
-        """`region` names the memory in error messages; `words` is its size."""
+        """``region`` names the memory in error messages; ``words`` is its size."""
         self.region = region
         self.peak = 0  # highest address ever used, plus one
         self._holes: list[tuple[int, int]] = [(0, words)] if words else []  # (address, length)
@@ -39,7 +39,7 @@ class FirstFit:
         return list(self._holes)
 
     def alloc(self, length: int) -> int:
-        """Return the address of a fresh range of `length` >= 1 words. Raises OutOfMemory."""
+        """Return the address of a fresh range of ``length`` >= 1 words. Raises OutOfMemory."""
         if length < 1:
             raise ValueError(f"{self.region}: cannot allocate {length} words")
         for position, (address, size) in enumerate(self._holes):

@@ -252,7 +252,7 @@ class _Generator:
             offset += self.graph.nodes[index].size
 
     def _rescale(self, dst: int, source: int, target: int, node: Node, relu: int = 0) -> None:
-        """RQ a tensor from its own scale to that of `target` (a copy when they are equal)."""
+        """RQ a tensor from its own scale to that of ``target`` (a copy when they are equal)."""
         factor = self.scales.of[source] / self.scales.of[target]
         self._requantize(dst, self.addr(source), node, factor, relu)
 

@@ -71,7 +71,7 @@ class Compiled:
         return image
 
     def read(self, ext: Words, name: str) -> NDArray[np.int32]:
-        """Output `name` as integers (rows, cols) from external memory after a run."""
+        """Output ``name`` as integers (rows, cols) from external memory after a run."""
         if name not in self.outputs:
             raise GraphError(f"no output is named {name!r}: {sorted(self.outputs)}")
         region = self.outputs[name]

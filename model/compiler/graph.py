@@ -129,7 +129,7 @@ class Graph:
         return self._add(Kind.RELU, (x,), x.rows, x.cols, name)
 
     def concat_rows(self, top: Node, bottom: Node, name: str = "", tag: str | None = None) -> Node:
-        """The rows of `top` followed by those of `bottom`."""
+        """The rows of ``top`` followed by those of ``bottom``."""
         if top.cols != bottom.cols:
             raise GraphError(f"concat_rows: {top.cols} columns above {bottom.cols}")
         return self._add(

@@ -15,7 +15,7 @@ NIBBLES = 8  # int4 values in a packed word; UNPACK always writes this many
 
 @dataclass(frozen=True)
 class Home:
-    """A tensor's place: `offset` words into the buffer of node `root`."""
+    """A tensor's place: ``offset`` words into the buffer of node ``root``."""
 
     root: int
     offset: int

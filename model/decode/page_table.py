@@ -1,6 +1,6 @@
 """Paged KV cache: block tables over a shared pool of pages, with copy-on-write sharing.
 
-A page holds `page_rows` rows; a row is whatever the host stores for one token. A request owns a
+A page holds ``page_rows`` rows; a row is whatever the host stores for one token. A request owns a
 block table: its pages in logical order, its length in rows, and how many leading pages it has
 already dropped. Pages come from a LIFO free list that hands out page 0 first, then 1, 2, ...
 
@@ -138,7 +138,7 @@ class _State(Generic[Row]):
 
 
 class PageTable(Generic[Row]):
-    """A pool of `n_pages` pages of `page_rows` rows each, shared by any number of requests."""
+    """A pool of ``n_pages`` pages of ``page_rows`` rows each, shared by any number of requests."""
 
     def __init__(self, n_pages: int, page_rows: int) -> None:
         """Raise ParameterError for a pool or a page size below 1."""
@@ -207,7 +207,7 @@ class PageTable(Generic[Row]):
     def append(self, rid: RequestId, row: Row, keep_from: int = 0) -> int:
         """Store one more row and return the physical page that took it.
 
-        With `keep_from` it also trims (see trim), in the same step. Raises UnknownRequest,
+        With ``keep_from`` it also trims (see trim), in the same step. Raises UnknownRequest,
         OutOfPages, BadRange, or ParameterError for a row that is None.
         """
         if row is None:
@@ -240,7 +240,7 @@ class PageTable(Generic[Row]):
         return gathered
 
     def trim(self, rid: RequestId, keep_from: int) -> list[int]:
-        """Release, from the front, the pages entirely below row `keep_from`; return those pages.
+        """Release, from the front, the pages entirely below row ``keep_from``; return those pages.
 
         A keep_from of zero or less releases nothing. Raises UnknownRequest, or BadRange beyond the
         length (that would release the page the next row goes to).
@@ -251,7 +251,7 @@ class PageTable(Generic[Row]):
         return released
 
     def fork(self, src: RequestId, dst: RequestId) -> None:
-        """Start request `dst` on the pages of `src`. Raises UnknownRequest, DuplicateRequest."""
+        """Start request ``dst`` on ``src``'s pages. Raises UnknownRequest, DuplicateRequest."""
         state = self._state.draft()
         source = state.get(src)
         state.check_absent(dst)

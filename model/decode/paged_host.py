@@ -24,7 +24,7 @@ class KvRow(NamedTuple):
 class PagedHost:
     """Decodes any number of requests over one page table.
 
-    `programs` brings the model and its window, `backend` runs one compiled step.
+    ``programs`` brings the model and its window, ``backend`` runs one compiled step.
     """
 
     def __init__(self, table: PageTable[KvRow], programs: DecodePrograms, backend: Backend) -> None:

@@ -45,7 +45,7 @@ class PlainHost:
 
 
 def recomputed_step(programs: DecodePrograms, backend: Backend, tokens: list[int]) -> HostStep:
-    """The step that feeds the last of `tokens`, computed from the token ids alone.
+    """The step that feeds the last of ``tokens``, computed from the token ids alone.
 
     No cache is involved: this model's keys and values depend on their own token only, so each one
     in the window comes from a run of the one-token program.

@@ -46,7 +46,7 @@ class DecodePrograms:
 def decode_programs(
     kind: str, seed: int, window: int | None, steps: int, depth: int, reuse: bool = True
 ) -> DecodePrograms:
-    """Build, calibrate over `steps` steps, and compile for `depth` words of external memory.
+    """Build, calibrate over ``steps`` steps, and compile for ``depth`` words of external memory.
 
     Raises ParameterError or CompileError.
     """

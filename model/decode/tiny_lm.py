@@ -30,7 +30,7 @@ def rule(token: int) -> int:
 
 
 def inverse_rule(token: int) -> int:
-    """The token that `rule` maps to this one."""
+    """The token that ``rule`` maps to this one."""
     return next(t for t in range(VOCABULARY) if rule(t) == token)
 
 
@@ -54,7 +54,7 @@ class TinyLm:
         return self.embedding[np.asarray(tokens, dtype=np.int64)]
 
     def decode_graph(self, context: int) -> Graph:
-        """Graph of one decode step that attends `context` >= 1 tokens, the new one included.
+        """Graph of one decode step that attends ``context`` >= 1 tokens, the new one included.
 
         Inputs x (1, 16) and, for a context above 1, kc and vc (context - 1, 16); outputs tok
         (1, 1), logits (1, 16), k_new (1, 16), v_new (1, 16). The tags x, k and v mark what must

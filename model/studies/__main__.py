@@ -1,4 +1,4 @@
-"""`python -m model.studies`: run all studies, print them as tables, and write them as JSON."""
+"""``python -m model.studies``: run all studies, print them as tables, and write them as JSON."""
 
 from __future__ import annotations
 

@@ -17,8 +17,8 @@ CSV_COLUMNS = ("window", "step", "ctx", *COUNTERS, "fetch_issue", "pages", "pass
 def write_csv(path: Path, outcomes: Mapping[int | None, WindowOutcome]) -> None:
     """Write one row a step and window; the counters are the RTL's, in cycles.
 
-    `fetch_issue` is what no unit was busy in; `pages` are in use when the step starts. A counter
-    that is not known is left empty.
+    ``fetch_issue`` is what no unit was busy in; ``pages`` are in use when the step starts. A
+    counter that is not known is left empty.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "w", newline="", encoding="utf-8") as file:

@@ -1,4 +1,4 @@
-"""`make regress`: run a suite of `sim/regress/suites.yaml` here or on a farm.
+"""``make regress``: run a suite of ``sim/regress/suites.yaml`` here or on a farm.
 
 Exit codes: 0 all passed, 1 a job did not pass, 2 the command line or the file was wrong, or the
 regression could not go on or be reported, 130 it was interrupted and can be resumed.

@@ -1,4 +1,4 @@
-"""`make bench-regress`: what the engine itself costs, measured beside what it is compared with.
+"""``make bench-regress``: what the engine itself costs, measured beside what it is compared with.
 
     noop       10,000 jobs that do nothing: the cost of a job in scheduler and engine
     overhead   a suite by the engine, and the same jobs by a bare shell loop (xargs -P)
@@ -42,7 +42,7 @@ SLOTS = os.cpu_count() or 1
 
 
 def timed(action: Callable[[], Any]) -> float:
-    """Return the seconds that `action` takes."""
+    """Return the seconds that ``action`` takes."""
     begin = time.monotonic()
     action()
     return time.monotonic() - begin
@@ -88,7 +88,7 @@ def run_noop(folder: Path) -> dict[str, float]:
 
 
 def start_engine(suite: str, base: Path) -> subprocess.Popen[bytes]:
-    """Start a suite as `make regress` does, in a fresh folder."""
+    """Start a suite as ``make regress`` does, in a fresh folder."""
     options = ["--suite", suite, "--jobs", str(SLOTS), "--base", str(base)]
     words = [sys.executable, "-m", "sim.regress", *options]
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -96,7 +96,7 @@ def start_engine(suite: str, base: Path) -> subprocess.Popen[bytes]:
 
 
 def by_engine(suite: str, base: Path) -> float:
-    """Run a suite as `make regress` does; return its seconds, all included."""
+    """Run a suite as ``make regress`` does; return its seconds, all included."""
 
     def run() -> None:
         if code := start_engine(suite, base).wait():
@@ -106,7 +106,7 @@ def by_engine(suite: str, base: Path) -> float:
 
 
 def by_shell(jobs: Sequence[JobSpec], base: Path) -> float:
-    """Run jobs by `xargs -P`, each with the command that the engine uses; return the seconds."""
+    """Run jobs by ``xargs -P``, each with the command that the engine uses; return the seconds."""
     lines = []
     for job in jobs:
         folder = base / "jobs" / job.id
@@ -204,7 +204,7 @@ def run_stop(suite: str, base: Path) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Measure what was asked for, print it, and write it to `build/results`."""
+    """Measure what was asked for, print it, and write it to ``build/results``."""
     parser = Parser(prog="bench-regress", description=__doc__)
     parser.add_argument("--parts", default=" ".join(PARTS))
     parser.add_argument("--suite", default="nightly")

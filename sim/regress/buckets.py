@@ -15,8 +15,9 @@ MAX_EXAMPLES = 20
 class Bucket(Struct):
     """Failures of one look.
 
-    `count` is the number of jobs, `job`, `seed`, `message`, `instruction` and `rerun` are of the
-    example, the job whose process took the least time. `jobs` lists up to `MAX_EXAMPLES` ids.
+    ``count`` is the number of jobs, ``job``, ``seed``, ``message``, ``instruction`` and ``rerun``
+    are of the example, the job whose process took the least time. ``jobs`` lists up to
+    ``MAX_EXAMPLES`` ids.
     """
 
     kind: str
@@ -47,7 +48,7 @@ def likeness(failure: Failure) -> tuple[str, str, str]:
 def collect(jobs: Mapping[str, JobSpec], records: Iterable[JobRecord], rerun: str) -> list[Bucket]:
     """Return the buckets of all records that did not pass, the most frequent first.
 
-    `rerun` is the command that plays a whole job again, up to the job's id. The testbench's own
+    ``rerun`` is the command that plays a whole job again, up to the job's id. The testbench's own
     command, which plays a single program, is preferred.
     """
     buckets: dict[tuple[str, str, str], Bucket] = {}

@@ -24,7 +24,7 @@ def needed(jobs: Sequence[JobSpec]) -> list[str]:
 def build_all(
     jobs: Sequence[JobSpec], design: Design, folder: Path, say: Callable[[str], None]
 ) -> None:
-    """Compile every needed simulator and note in `folder` where it is, for the jobs to use.
+    """Compile every needed simulator and note in ``folder`` where it is, for the jobs to use.
 
     LAT, DEPTH, window and page are run-time values, so one build a simulator serves them all.
     A build whose sources and options did not change is found, not made.
@@ -43,5 +43,5 @@ def build_all(
 
 
 def read_builds(path: Path) -> dict[str, Build]:
-    """Return the builds by simulator that `build_all` noted. Raises RecordError."""
+    """Return the builds by simulator that ``build_all`` noted. Raises RecordError."""
     return read_json(path, dict[str, Build])

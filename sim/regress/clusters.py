@@ -1,4 +1,4 @@
-"""Where jobs run: this machine, or a farm (`farms`).
+"""Where jobs run: this machine, or a farm (``farms``).
 
 All kinds give the same thing, a Dask cluster and a client on it, so the engine has one code path.
 On this machine the scheduler and one worker with a thread a job live in our own process: a job is
@@ -46,7 +46,7 @@ ANSWER_SECONDS = 60.0
 class Cluster:
     """A running Dask cluster, its client, and how many jobs it shall run at a time.
 
-    `slots` is the number of jobs one worker runs at a time, `in_process` tells that the only
+    ``slots`` is the number of jobs one worker runs at a time, ``in_process`` tells that the only
     worker is in this very process.
     """
 
@@ -103,7 +103,7 @@ class Cluster:
     def close(self, timeout: float = 5.0) -> None:
         """End all workers and the scheduler.
 
-        What does not end within `timeout` seconds each ends by itself: workers without a
+        What does not end within ``timeout`` seconds each ends by itself: workers without a
         scheduler give up, and so do jobs without a worker.
         """
         with suppress(TimeoutError, asyncio.TimeoutError):
@@ -135,10 +135,10 @@ def start(
     options: FarmOptions | None = None,
     processes: bool = False,
 ) -> Cluster:
-    """Start a cluster that runs `jobs` jobs at a time; a farm's is asked for by `keep_size`.
+    """Start a cluster that runs ``jobs`` jobs at a time; a farm's is asked for by ``keep_size``.
 
     Args:
-        kind: one of `KINDS`.
+        kind: one of ``KINDS``.
         jobs: jobs at a time, 1 or more.
         folder: the run folder; logs of the workers go there.
         options: how a farm's workers are asked for.

@@ -54,7 +54,7 @@ def run_jobs(
     on_tick: Callable[[int, int], None],
     keep_passed: bool = False,
 ) -> None:
-    """Run all jobs, or those that end before `stop`.
+    """Run all jobs, or those that end before ``stop``.
 
     Args:
         cluster: where they run.

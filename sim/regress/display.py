@@ -25,7 +25,7 @@ RECENT_FAILURES = 5
 
 
 def clock(seconds: float | None) -> str:
-    """Return a duration in seconds as `m:ss` or `h:mm:ss`, `-:--` for None."""
+    """Return a duration in seconds as ``m:ss`` or ``h:mm:ss``, ``-:--`` for None."""
     if seconds is None:
         return "-:--"
     whole = round(seconds)
@@ -131,7 +131,7 @@ class LiveView:
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def start(self, progress: Progress) -> None:
-        """Show the display. It is drawn from `tick`, so no thread of rich competes with us."""
+        """Show the display. It is drawn from ``tick``, so no thread of rich competes with us."""
         self._live = Live(
             self.render(progress), console=self._console, auto_refresh=False, transient=False
         )

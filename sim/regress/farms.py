@@ -30,7 +30,7 @@ def farm(kind: str, options: FarmOptions, folder: Path, refusals: list[str]) -> 
     """Return a dask-jobqueue cluster without workers yet.
 
     Args:
-        kind: a key of `CLASSES`.
+        kind: a key of ``CLASSES``.
         options: how workers are asked for.
         folder: the run folder; logs of the workers go there.
         refusals: what the farm says whenever it does not accept a worker is added here.

@@ -1,6 +1,6 @@
-"""The process of one job: `python -m sim.regress.job_process JOB/spec.json`.
+"""The process of one job: ``python -m sim.regress.job_process JOB/spec.json``.
 
-It reads the specification, does the job in the folder of that file, and writes `outcome.json`
+It reads the specification, does the job in the folder of that file, and writes ``outcome.json``
 there in one step. The exit status is 0 for a pass, 1 for failures found, 2 for an exception, so
 that the same command also serves a bare shell loop.
 """
@@ -22,7 +22,7 @@ from verif.typed import convert, plain, read_json
 
 
 def do(spec: JobSpec, folder: Path) -> JobReport:
-    """Do the job in `folder`. Raises what the kind of job raises."""
+    """Do the job in ``folder``. Raises what the kind of job raises."""
     if spec.kind == "command":
         return run_command(spec, folder)
     # The model and the testbench are imported only by jobs that need them.
@@ -32,13 +32,13 @@ def do(spec: JobSpec, folder: Path) -> JobReport:
 
 
 def fields_of(spec: JobSpec) -> dict[str, Any]:
-    """Return the names a command's arguments may refer to, such as `{seed}`."""
+    """Return the names a command's arguments may refer to, such as ``{seed}``."""
     names = ("id", "name", "seed", "simulator", "lat", "depth", "window", "page", "rtl")
     return {name: getattr(spec, name) for name in names}
 
 
 def fill(part: str, fields: dict[str, Any]) -> str:
-    """Return an argument with its `{fields}` filled in. Raises ValueError for unknown ones."""
+    """Return an argument with its ``{fields}`` filled in. Raises ValueError for unknown ones."""
     try:
         return part.format(**fields)
     except (KeyError, IndexError, ValueError, AttributeError) as error:
@@ -48,7 +48,7 @@ def fill(part: str, fields: dict[str, Any]) -> str:
 def run_command(spec: JobSpec, folder: Path) -> JobReport:
     """Run the job's command; exit status 0 is a pass of one program.
 
-    `{seed}` and the other fields of the job are filled in. The reason of a failure is the last
+    ``{seed}`` and the other fields of the job are filled in. The reason of a failure is the last
     line the command printed.
     """
     argv = convert(spec.params, CommandParams, spec.id).argv
@@ -66,7 +66,7 @@ def run_command(spec: JobSpec, folder: Path) -> JobReport:
 
 
 def main(argv: list[str]) -> int:
-    """Run the job whose specification is `argv[0]` and return the exit status."""
+    """Run the job whose specification is ``argv[0]`` and return the exit status."""
     hold_leash()
     path = Path(argv[0]).resolve()
     status = 0

@@ -18,7 +18,7 @@ from sim.regress.summary import revision
 
 @dataclass(frozen=True)
 class Options:
-    """What `make regress` was asked for.
+    """What ``make regress`` was asked for.
 
     Attributes:
         file: the regression file.
@@ -27,7 +27,7 @@ class Options:
         design: what is tested.
         jobs: jobs at a time.
         seed: master seed of all derived seeds; None takes 1, or that of the resumed regression.
-        cluster: one of `suites.CLUSTERS`.
+        cluster: one of ``suites.CLUSTERS``.
         resume: go on with the latest interrupted regression of the suite.
         processes: local only: a worker process for each job at a time.
     """

@@ -19,7 +19,7 @@ def group_of(spec: JobSpec) -> Group:
 
 @dataclass
 class Progress:
-    """Running totals. `known` holds the mean seconds of a job by group from past regressions."""
+    """Running totals. ``known`` holds the mean seconds of a job by group from past regressions."""
 
     jobs: Mapping[str, JobSpec]
     slots: int

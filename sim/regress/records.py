@@ -54,7 +54,7 @@ class RandomParams(Params, frozen=True):
 
 
 class DirectedParams(Params, frozen=True):
-    """Directed programs, by name and family; all when none is named, slow ones only if `slow`."""
+    """Directed programs, by name and family; all when none is named, slow ones only if ``slow``."""
 
     programs: list[str] = []
     families: list[str] = []
@@ -77,8 +77,8 @@ class JobSpec(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     Attributes:
         id: unique within the regression and safe as a folder name.
         name: the group in the suite that the job comes from.
-        kind: a key of `PARAMS`; "noop" does nothing.
-        params: what `PARAMS[kind]` takes, as plain JSON values.
+        kind: a key of ``PARAMS``; "noop" does nothing.
+        params: what ``PARAMS[kind]`` takes, as plain JSON values.
         seed: the seed of everything random in the job.
         simulator: "icarus" or "verilator".
         lat: latency of the external read port in cycles.
@@ -132,8 +132,8 @@ class Failure(Struct):
 class Measured(Struct, kw_only=True):
     """What a job counted: programs, simulated cycles, compared values, and what it left.
 
-    `failures` are the reasons why it did not pass. `files` maps a label ("coverage", "log", ...)
-    to a path that the reports may want to read. `tests` maps names of the test plan to
+    ``failures`` are the reasons why it did not pass. ``files`` maps a label ("coverage", "log",
+    ...) to a path that the reports may want to read. ``tests`` maps names of the test plan to
     (passed, programs).
     """
 
@@ -148,7 +148,7 @@ class Measured(Struct, kw_only=True):
 class JobReport(Measured, kw_only=True):
     """What a job's own process reports; paths are relative to its folder.
 
-    `rows` holds `[program, passed, total, mm, dma, vec, n_inst]` in cycles and instructions.
+    ``rows`` holds ``[program, passed, total, mm, dma, vec, n_inst]`` in cycles and instructions.
     """
 
     rows: list[list[Any]] = []
@@ -157,9 +157,9 @@ class JobReport(Measured, kw_only=True):
 class JobRecord(Measured):
     """The final word on one job, written exactly once per regression.
 
-    Times are seconds; `started` is seconds since the epoch on the worker. `attempt` counts from 1
-    and is above 1 when a lost worker's job ran again. `folder` is the job's private folder, and
-    `files["coverage"]` is relative to the run folder. `design` is the hash of what was tested.
+    Times are seconds; ``started`` is seconds since the epoch on the worker. ``attempt`` counts from
+    1 and is above 1 when a lost worker's job ran again. ``folder`` is the job's private folder, and
+    ``files["coverage"]`` is relative to the run folder. ``design`` is the hash of what was tested.
     """
 
     id: str

@@ -1,7 +1,7 @@
 """The files that say how a regression ended.
 
-`summary.json` is for reports, `failures.txt` for people, `junit.xml` for the pages of a CI system,
-`counters.csv` for spreadsheets.
+``summary.json`` is for reports, ``failures.txt`` for people, ``junit.xml`` for the pages of a CI
+system, ``counters.csv`` for spreadsheets.
 """
 
 from __future__ import annotations

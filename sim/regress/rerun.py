@@ -1,4 +1,4 @@
-"""`make regress-rerun JOB=...`: run one job of a regression again, same seed, with waves."""
+"""``make regress-rerun JOB=...``: run one job of a regression again, same seed, with waves."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def base_of(design: Design) -> Path:
 
 
 def rerun_prefix(folder: Path, design: Design) -> str:
-    """Return the command that plays a job of the run in `folder` again, up to the job's id."""
+    """Return the command that plays a job of the run in ``folder`` again, up to the job's id."""
     rtl = "" if design.is_own else shlex.quote(str(design.path))
     if folder.parent.resolve() == base_of(design).resolve():
         own = Path(sys.prefix).resolve() == (ROOT / ".venv").resolve()
@@ -47,7 +47,7 @@ def find(plan: Plan, job: str) -> JobSpec:
 
 
 def rerun(spec: JobSpec, folder: Path) -> JobReport:
-    """Run the job in `folder` in the foreground, without a time limit, and return its outcome.
+    """Run the job in ``folder`` in the foreground, without a time limit, and return its outcome.
 
     Raises:
         RecordError: the job crashed; the message ends with its last line.

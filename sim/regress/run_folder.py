@@ -52,9 +52,9 @@ class ResumeError(ToolError):
 
 
 class Plan(Struct, kw_only=True):
-    """What a regression is to do; `parts` are the seconds of each part that was interrupted.
+    """What a regression is to do; ``parts`` are the seconds of each part that was interrupted.
 
-    `revision` is that of the sources; `started` is in seconds since the epoch.
+    ``revision`` is that of the sources; ``started`` is in seconds since the epoch.
     """
 
     id: str
@@ -76,7 +76,7 @@ class State(Struct):
 
 
 def new_run_folder(base: Path, suite: str) -> Path:
-    """Make `base/SUITE-DATE-TIME` and return it; two started in one second get two folders."""
+    """Make ``base/SUITE-DATE-TIME`` and return it; two started in one second get two folders."""
     stamp = time.strftime("%Y%m%d-%H%M%S")
     for number in range(1000):
         folder = base / (f"{suite}-{stamp}" + (f"-{number}" if number else ""))
@@ -109,7 +109,7 @@ def _state(folder: Path) -> str:
 
 
 def write_plan(folder: Path, plan: Plan) -> None:
-    """Write `run.json` in one step."""
+    """Write ``run.json`` in one step."""
     files.write_json(folder / PLAN, plain(plan), None)
 
 
@@ -144,7 +144,7 @@ def read_results(folder: Path, jobs: Iterable[JobSpec], design: str) -> dict[str
 
 
 def logged_ids(folder: Path) -> set[str]:
-    """Return the jobs whose record is in `results.jsonl`."""
+    """Return the jobs whose record is in ``results.jsonl``."""
     ids: set[str] = set()
     for line in _lines(folder):
         try:
@@ -160,7 +160,7 @@ def _lines(folder: Path) -> list[bytes]:
 
 
 def point_latest(folder: Path) -> None:
-    """Make `latest` beside a run folder point to it."""
+    """Make ``latest`` beside a run folder point to it."""
     link = folder.parent / LATEST
     temporary = folder.parent / f".latest-{os.getpid()}"
     temporary.unlink(missing_ok=True)

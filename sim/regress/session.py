@@ -28,8 +28,8 @@ Builder = Callable[[Sequence[JobSpec], Design, Path, Callable[[str], None]], Non
 def regress(options: Options, view: View, build: Builder) -> dict[str, Any]:
     """Run a regression and return its summary; the reports are written also when it is stopped.
 
-    `build` is called once with all jobs that are to run, before the first one starts. What kept
-    the regression from its end, and reports that could not be written, are in `problems`.
+    ``build`` is called once with all jobs that are to run, before the first one starts. What kept
+    the regression from its end, and reports that could not be written, are in ``problems``.
 
     Raises:
         RecordError, ResumeError, ClusterError, BuildError, OSError: nothing was run.

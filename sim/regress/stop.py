@@ -34,7 +34,7 @@ class Stop:
     def on_signals(self) -> Iterator[None]:
         """Stop on Ctrl-C and SIGTERM.
 
-        Both raise KeyboardInterrupt, except inside `quietly`, where they are only noted.
+        Both raise KeyboardInterrupt, except inside ``quietly``, where they are only noted.
         """
         names = (signal.SIGINT, signal.SIGTERM)
 

@@ -1,4 +1,4 @@
-"""Read `sim/regress/suites.yaml` and expand a suite into jobs.
+"""Read ``sim/regress/suites.yaml`` and expand a suite into jobs.
 
 A group is one workload or profile; its axes are lists, and the jobs of a group are the product
 of them: seed x simulator x lat x depth x window x page.
@@ -45,7 +45,7 @@ def axis(values: list[Any]) -> Any:
 
 
 class Group(Struct, forbid_unknown_fields=True, kw_only=True):
-    """Jobs of one kind, with the values of each axis; `seed` lists what `seeds` derives."""
+    """Jobs of one kind, with the values of each axis; ``seed`` lists what ``seeds`` derives."""
 
     name: Name
     kind: Kind
@@ -71,7 +71,7 @@ class Suite(Struct, forbid_unknown_fields=True):
 class FarmOptions(Struct, forbid_unknown_fields=True, kw_only=True):
     """How workers are asked for; what is left out is the farm's default.
 
-    `memory` "none" asks for none at all: some farms refuse any. `slots` is how many jobs run in
+    ``memory`` "none" asks for none at all: some farms refuse any. ``slots`` is how many jobs run in
     one worker.
     """
 
@@ -162,7 +162,7 @@ def groups_of(config: Config, suite: str, seen: tuple[str, ...] = ()) -> list[Gr
 
 
 def derive_seed(master: int, name: str, index: int) -> int:
-    """Return seed `index` of group `name`: the same on every machine and Python version."""
+    """Return seed ``index`` of group ``name``: the same on every machine and Python version."""
     digest = hashlib.sha256(f"{master}/{name}/{index}".encode()).digest()
     return int.from_bytes(digest[:4], "big") >> 1
 

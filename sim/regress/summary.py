@@ -112,8 +112,8 @@ def summarize(
 ) -> dict[str, Any]:
     """Return the summary of a regression as JSON values. Times in seconds, dates since the epoch.
 
-    Flat totals serve the history; `groups`, `buckets` and `records` serve the reports. `changed`
-    names sources that were edited while it ran.
+    Flat totals serve the history; ``groups``, ``buckets`` and ``records`` serve the reports.
+    ``changed`` names sources that were edited while it ran.
     """
     jobs = {spec.id: spec for spec in plan.jobs}
     counts = totals(jobs, records)

@@ -44,14 +44,14 @@ def attempt_folder(run: Path, job_id: str) -> tuple[Path, int]:
 
 
 def command(folder: Path) -> list[str]:
-    """Return the command that does the job whose specification is in `folder`."""
+    """Return the command that does the job whose specification is in ``folder``."""
     return [sys.executable, "-m", "sim.regress.job_process", str(folder / SPEC)]
 
 
 def environment(run: Path | None) -> dict[str, str]:
     """Return the environment of a job: ours, with this project first on Python's path.
 
-    With the builds of the run folder `run`; None lets the job make its own.
+    With the builds of the run folder ``run``; None lets the job make its own.
     """
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
     env = {**os.environ, "PYTHONPATH": path}
@@ -62,9 +62,9 @@ def environment(run: Path | None) -> dict[str, str]:
 def run_job(
     spec_json: dict[str, Any], run_folder: str, design: str, keep_passed: bool
 ) -> dict[str, Any]:
-    """Run one job to its end and return its `JobRecord` as JSON; also written to the run folder.
+    """Run one job to its end and return its ``JobRecord`` as JSON; also written to the run folder.
 
-    `design` is the hash of what is tested, for the record.
+    ``design`` is the hash of what is tested, for the record.
 
     Raises:
         supervise.StoppedError: the regression is being stopped and the job has no result.
@@ -160,7 +160,7 @@ def read_outcome(folder: Path) -> JobReport:
 
 
 def printable(text: str) -> str:
-    r"""Return text without control characters: an escape becomes `\x1b`."""
+    r"""Return text without control characters: an escape becomes ``\x1b``."""
     return CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 

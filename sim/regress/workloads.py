@@ -85,7 +85,7 @@ def decode_workload(spec: JobSpec) -> Workload:
 
 
 def random_workload(spec: JobSpec) -> Workload:
-    """Return `programs` random programs of a profile, which draws memories and latencies, too."""
+    """Return ``programs`` random programs of a profile, which draws memories and latencies, too."""
     params = params_of(spec, RandomParams)
     drawn: dict[str, object] = {"seed": spec.seed, "count": params.programs}
     drawn |= {"profile": profile_named(params.profile).name, "first": params.first}
@@ -187,7 +187,7 @@ def brief(text: str) -> str:
 
 
 def add_result(outcome: JobReport, result: ProgramResult, rtl: str = "") -> None:
-    """Add what the testbench said about one program of the design in `rtl`."""
+    """Add what the testbench said about one program of the design in ``rtl``."""
     counters = [result.counters.get(name) for name in COUNTERS]
     outcome.rows.append([result.name, result.passed, *counters])
     test = test_of(result.provenance)

@@ -43,7 +43,7 @@ class ChildExit:
 
 
 def kill_tree(pid: int) -> None:
-    """Kill every process group that `pid` or one of its descendants is in, the own one last.
+    """Kill every process group that ``pid`` or one of its descendants is in, the own one last.
 
     A group dies at once, so nothing in it can start something new while its parents die.
     """
@@ -63,7 +63,7 @@ def kill_tree(pid: int) -> None:
 
 
 def kill_marked(folder: str) -> None:
-    """Kill what belongs to the job of `folder` but has no living parent any more."""
+    """Kill what belongs to the job of ``folder`` but has no living parent any more."""
     own = os.getpgrp()
     for process in psutil.process_iter():
         try:
@@ -76,7 +76,7 @@ def kill_marked(folder: str) -> None:
 def run_child(
     argv: Sequence[str], *, cwd: Path, log: Path, timeout: float, env: dict[str, str]
 ) -> ChildExit:
-    """Run `argv` in its own session with output in `log`; kill it with its children at `timeout`.
+    """Run ``argv`` in its own session with output in ``log``; kill its tree at ``timeout``.
 
     Raises:
         StoppedError: the regression was stopped before or while the child ran.
@@ -119,7 +119,7 @@ def run_child(
 
 
 def _wait(child: subprocess.Popen[bytes], timeout: float) -> bool:
-    """Wait for the end of `child` without reaping it; False when `timeout` seconds passed."""
+    """Wait for the end of ``child`` without reaping it; False when ``timeout`` seconds passed."""
     try:
         handle = os.pidfd_open(child.pid)
     except (AttributeError, OSError):  # not Linux, or a kernel before 5.3
@@ -133,7 +133,7 @@ def _wait(child: subprocess.Popen[bytes], timeout: float) -> bool:
 
 
 def _wait_polling(child: subprocess.Popen[bytes], timeout: float) -> bool:
-    """Do what `_wait` does with `waitid`, a look every 20 ms."""
+    """Do what ``_wait`` does with ``waitid``, a look every 20 ms."""
     end = time.monotonic() + timeout
     while time.monotonic() < end:
         if os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is not None:
@@ -205,7 +205,7 @@ class Child:
     def __init__(
         self, argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], log: Path
     ) -> None:
-        """Start `argv` in `cwd`, without input; what it says is appended to `log`."""
+        """Start ``argv`` in ``cwd``, without input; what it says is appended to ``log``."""
         with log.open("ab") as stream:
             self._process = subprocess.Popen(
                 argv,
@@ -258,7 +258,7 @@ class Child:
 
 
 def run_to_end(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], log: Path) -> int:
-    """Run `argv` as a `Child`, which an exception here ends, too; return its exit code."""
+    """Run ``argv`` as a ``Child``, which an exception here ends, too; return its exit code."""
     child = Child(argv, cwd=cwd, env=env, log=log)
     try:
         while child.running(3600.0):

@@ -179,7 +179,7 @@ def test_append_can_trim_in_the_same_step() -> None:
 
 
 def shared_pages(more: int) -> PageTable[int]:
-    """Pool of 6: "a" and "c" share a half-full page, unless "c" has copied it for `more` rows."""
+    """Pool of 6: "a" and "c" share a half-full page, unless "c" has copied it for ``more`` rows."""
     table: PageTable[int] = PageTable(6, 4)
     table.new("a")
     for row in range(10):
@@ -208,7 +208,7 @@ OPERATIONS: list[tuple[int, Callable[[PageTable[int]], object]]] = [
 def states(table: PageTable[int], call: Callable[[PageTable[int]], object], stop: int) -> Any:
     """State before each bytecode of the page table's own code, then what is left at the end.
 
-    The call is interrupted, as by Ctrl-C, before bytecode number `stop`, if there are so many.
+    The call is interrupted, as by Ctrl-C, before bytecode number ``stop``, if there are so many.
     """
     seen: list[object] = []
 

@@ -16,7 +16,7 @@ Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 
 def random_graph(draw: random.Random, size: int) -> tuple[Graph, dict[str, Any]]:
-    """A graph of about `size` inner nodes with all its tensors small, and samples of its inputs."""
+    """A graph of about ``size`` inner nodes with small tensors, and samples of its inputs."""
     g = Graph()
     samples: dict[str, Any] = {}
     generator = np.random.default_rng(draw.randrange(2**32))

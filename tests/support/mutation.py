@@ -44,7 +44,7 @@ def source_of(module: str) -> Path:
 
 
 def changed_source(module: str, old: str, new: str) -> str:
-    """Source of model.<module> with its only occurrence of `old` replaced by `new`."""
+    """Source of model.<module> with its only occurrence of ``old`` replaced by ``new``."""
     text = source_of(module).read_text()
     changed = patch(text, old, new, f"model.{module}")
     if changed == text:
@@ -54,7 +54,7 @@ def changed_source(module: str, old: str, new: str) -> str:
 
 @contextmanager
 def model_with(module: str, text: str) -> Iterator[None]:
-    """Inside, `import model...` gives a fresh package in which `module` has this text."""
+    """Inside, ``import model...`` gives a fresh package in which ``module`` has this text."""
     ours = {name: mod for name, mod in sys.modules.items() if name.partition(".")[0] == "model"}
     for name in ours:
         del sys.modules[name]

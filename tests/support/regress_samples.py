@@ -19,6 +19,6 @@ def make_jobs(count: int, name: str = "g", simulator: str = "verilator") -> list
 
 
 def make_plan(jobs: list[JobSpec], name: str = "s-1", **more: Any) -> Plan:
-    """Return the plan of a regression of the suite `s`."""
+    """Return the plan of a regression of the suite ``s``."""
     fields = {"id": name, "suite": "s", "seed": 1, "started": 1.0, "revision": "abc", **more}
     return Plan(inputs=Inputs(DESIGN, {}, {}), jobs=jobs, **fields)

@@ -1,6 +1,6 @@
 """The tour's commands print what docs/tour.md says, on a copy of the project.
 
-Numbers, paths and the blanks between columns may differ; `...` stands for any lines.
+Numbers, paths and the blanks between columns may differ; ``...`` stands for any lines.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Edits a miter, as Yosys writes it in JSON, so that a proof starts where the chip starts.
 
-The miter compares `gold` (the design) and `gate` (a mutant). Here it gets a first cycle in which
-reset is high and nothing is compared, and both versions power up in the same, arbitrary state: a
-mutant that does not reset a flip-flop keeps that value, the design does not.
+The miter compares ``gold`` (the design) and ``gate`` (a mutant). Here it gets a first cycle in
+which reset is high and nothing is compared, and both versions power up in the same, arbitrary
+state: a mutant that does not reset a flip-flop keeps that value, the design does not.
 """
 
 from __future__ import annotations

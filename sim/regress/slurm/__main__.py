@@ -1,6 +1,6 @@
-"""`make test-slurm`: a suite on a private Slurm, with a worker killed in the middle.
+"""``make test-slurm``: a suite on a private Slurm, with a worker killed in the middle.
 
-Everything runs through `make regress`'s own command line, unchanged but for CLUSTER=slurm. The
+Everything runs through ``make regress``'s own command line, unchanged but for CLUSTER=slurm. The
 check then reads what the regression left: every job of the plan must have exactly one result.
 """
 
@@ -106,7 +106,7 @@ def check(base: Path) -> str:
 
 
 def marked(folder: Path) -> list[int]:
-    """Return the processes of jobs whose folders are in `folder`."""
+    """Return the processes of jobs whose folders are in ``folder``."""
     found = []
     for process in psutil.process_iter():
         try:
@@ -141,7 +141,7 @@ def prove_interruption(slurm: PrivateSlurm) -> str:
 
 
 def wait_until(ready: Callable[[], bool], process: subprocess.Popen[bytes], what: str) -> None:
-    """Wait for `ready` while the regression runs. Raises ProofError with `what`."""
+    """Wait for ``ready`` while the regression runs. Raises ProofError with ``what``."""
     end = time.monotonic() + 60
     while not ready():
         if process.poll() is not None or time.monotonic() > end:
@@ -153,7 +153,7 @@ def wait_until(ready: Callable[[], bool], process: subprocess.Popen[bytes], what
 def regression(
     slurm: PrivateSlurm, base: Path, suite: str, file: Path
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Run `python -m sim.regress --cluster slurm`; whatever happens, it has ended afterwards."""
+    """Run ``python -m sim.regress --cluster slurm``; whatever happens, it has ended afterwards."""
     options = {"--suite": suite, "--file": file, "--jobs": WORKERS, "--base": base}
     process = subprocess.Popen(
         [

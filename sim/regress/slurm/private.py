@@ -103,7 +103,7 @@ def free_ports(count: int) -> list[int]:
 
 
 class PrivateSlurm:
-    """A context that holds a running Slurm with `cpus` slots.
+    """A context that holds a running Slurm with ``cpus`` slots.
 
     Attributes:
         folder: everything of it, emptied first.

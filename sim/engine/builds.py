@@ -9,6 +9,7 @@ that no edit on the way and no file that nobody named gets into a build.
 from __future__ import annotations
 
 import os
+import struct
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -19,8 +20,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import find_libpython
+from cocotb_tools import config as cocotb_config
+
 from sim.engine.build_cache import cached, read_manifest
 from sim.engine.design import Design, Sources, design_of, read_list
+from sim.engine.verilated import OPTIONS, CompileError, compile_cpp, toolchain
 from sim.shared.errors import ToolError
 from sim.shared.files import digest
 from sim.shared.paths import BUILD, HDL, ROOT, RTL, SIMULATORS
@@ -28,6 +33,7 @@ from sim.shared.process import run_to_end
 
 ENGINE = Path(__file__).resolve().parent
 MAKEFILE = ENGINE / "cocotb.mk"
+FEWER_PYTHONS = ENGINE / "cocotb_python"
 PUBLIC = ENGINE / "public.vlt"
 COVERAGE = ENGINE / "coverage.vlt"
 FLOW = Sources((MAKEFILE, PUBLIC, COVERAGE))
@@ -88,6 +94,19 @@ def tool_environment() -> dict[str, str]:
     return env
 
 
+def makefile_environment() -> dict[str, str]:
+    """Environment for cocotb's makefiles, with the answers for which they would start Python."""
+    env = tool_environment()
+    extension = next(cocotb_config.base_cocotb_dir.glob("simulator*.so"))
+    env["GPI_USERS"] = f"{find_libpython.find_libpython()};{extension},initialize"
+    env["cocotb_makefiles"] = env["GA2_COCOTB_MAKEFILES"] = str(cocotb_config.makefiles_dir)
+    env["cocotb_libs"] = env["GA2_COCOTB_LIBS"] = str(cocotb_config.libs_dir)
+    env["GA2_COCOTB_SHARE"] = str(cocotb_config.share_dir)
+    env["GA2_PYTHON"] = sys.executable
+    env["GA2_PYTHON_BITS"] = f"{struct.calcsize('P') * 8}bit"
+    return env
+
+
 @lru_cache
 def compiler_version(sim: str) -> str:
     """What the compiler says about itself; part of the hash."""
@@ -103,6 +122,21 @@ def compiler_version(sim: str) -> str:
     except FileNotFoundError:
         raise BuildError(f"{COMPILERS[sim]} is not installed: run 'make setup'") from None
     return (done.stdout or done.stderr).partition("\n")[0]
+
+
+def compilers(sim: str) -> list[str]:
+    """All that says which compilers make a build, and how; part of the hash.
+
+    Raises:
+        BuildError: one of them is missing.
+    """
+    named = [compiler_version(sim)]
+    if sim == "verilator":
+        try:
+            named += [toolchain(tool_environment()), *OPTIONS]
+        except CompileError as error:
+            raise BuildError(f"{error}: run 'make setup'") from None
+    return named
 
 
 @lru_cache
@@ -226,7 +260,7 @@ class Inputs:
 
     def fingerprint(self, sim: str) -> str:
         """Hash of it all, and of the tools."""
-        tools = (compiler_version(sim), sys.version, sys.prefix, version("cocotb"))
+        tools = (*compilers(sim), sys.version, sys.prefix, version("cocotb"))
         placed = (*map(place, self.files), "", *map(place, self.search))
         read = [
             part for path in sorted(self.contents) for part in (place(path), self.contents[path])
@@ -264,18 +298,26 @@ def compile_into(folder: Path, sim: str, inputs: Inputs) -> None:
     if sim == "icarus":
         options.append(f"-M{reads}")
     log = folder / "build.log"
+    env = makefile_environment()
     code = run_to_end(
         [
-            *("make", f"-j{len(os.sched_getaffinity(0))}", "-f", place(MAKEFILE), "ga2-build"),
+            *("make", "-f", place(MAKEFILE), "ga2-build", f"PYTHON_BIN={FEWER_PYTHONS}"),
             f"SIM={sim}",
             *(f"SIM_BUILD={folder}", f"COCOTB_TOPLEVEL={inputs.top}"),
             f"VERILOG_SOURCES={' '.join(map(place, inputs.files))}",
             f"GA2_COMPILE={' '.join(options)}",
         ],
         cwd=snapshot,
-        env=tool_environment(),
+        env=env,
         log=log,
     )
+    if sim == "verilator" and not code:
+        try:
+            compile_cpp(folder, env, log)
+        except CompileError as error:
+            with log.open("a") as stream:
+                stream.write(f"{error}\n")
+            code = 1
     said = log.read_text(errors="replace")
     for path in inputs.contents:
         said = said.replace(place(path), str(path)) if place(path).startswith("outside") else said

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -12,10 +11,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-import find_libpython
-from cocotb_tools import config as cocotb_config
-
-from sim.engine.builds import MAKEFILE, Build, build, tail, tool_environment
+from sim.engine.builds import FEWER_PYTHONS, MAKEFILE, Build, build, makefile_environment, tail
 from sim.engine.design import Design, python_command
 from sim.engine.job_folder import job_path, scratch_folder
 from sim.engine.job_record import JobRecord
@@ -179,16 +175,9 @@ def execute(
 
 def run_environment(folder: Path) -> dict[str, str]:
     """Environment of the simulator; half of it spares start-up time."""
-    env = {**tool_environment(), JOB_VARIABLE: str(folder)}
+    env = {**makefile_environment(), JOB_VARIABLE: str(folder)}
     # cocotb would have pytest rewrite the assertions of every module it loads, for 0.9 s.
     env["COCOTB_REWRITE_ASSERTION_FILES"] = ""
-    # What cocotb's makefile would start Python for, three times.
-    extension = next(cocotb_config.base_cocotb_dir.glob("simulator*.so"))
-    env["GPI_USERS"] = f"{find_libpython.find_libpython()};{extension},initialize"
-    env["cocotb_makefiles"] = env["GA2_COCOTB_MAKEFILES"] = str(cocotb_config.makefiles_dir)
-    env["GA2_COCOTB_LIBS"] = str(cocotb_config.libs_dir)
-    env["GA2_COCOTB_SHARE"] = str(cocotb_config.share_dir)
-    env["GA2_PYTHON"] = sys.executable
     # Notes about objects of the testbench that Python does not look at.
     env.setdefault("GPI_LOG_LEVEL", "ERROR")
     return env
@@ -211,7 +200,7 @@ def command(made: Build, run: JobResult, plusargs: tuple[str, ...], seed: int) -
     old = [made.binary, made.binary.with_suffix(".mk")]
     return [
         *("make", "-s", "-f", str(MAKEFILE), "-I", str(ROOT), f"SIM={made.sim}"),
-        f"PYTHON_BIN={MAKEFILE.with_name('cocotb_python')}",
+        f"PYTHON_BIN={FEWER_PYTHONS}",
         f"SIM_BUILD={made.folder}",
         f"COCOTB_RESULTS_FILE={run.folder / 'results.xml'}",
         f"COCOTB_RANDOM_SEED={seed}",

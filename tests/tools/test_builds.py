@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
 from pathlib import Path
 
 import pytest
 
+import sim.engine.verilated
 from sim.engine.build_cache import MANIFEST, cached
 from sim.engine.builds import (
     SNAPSHOT,
@@ -18,6 +21,7 @@ from sim.engine.builds import (
 )
 from sim.engine.design import Design
 from sim.engine.simulator import simulate
+from sim.engine.verilated import CompileError, compile_cpp
 from verif.items.job import Job
 from verif.stimulus.directed import REGISTRY
 
@@ -56,7 +60,7 @@ module tiny;
 `ifdef LEAK
   initial leaked;
 `endif
-  initial $display("value %0d", `VALUE);
+  initial #1 $display("value %0d", `VALUE);
 endmodule
 """
 
@@ -70,8 +74,66 @@ def tiny(folder: Path, value: int = 1) -> Path:
     return folder
 
 
-def compile_tiny(design: Path | Design) -> Build:
-    return build("icarus", rtl=design, bench=(), top="tiny")
+MAKE = """\
+CXX = c++
+VK_GLOBAL_OBJS = runtime.o
+VK_USER_OBJS = Vtop__main.o
+$(VK_GLOBAL_OBJS): {source}
+	$(CXX) $(OPT_GLOBAL) {flags} -c -o $@ $<
+$(VK_USER_OBJS): Vtop__main.cpp
+	$(CXX) $(OPT_FAST) {flags} -I. -c -o $@ $<
+Vtop__ALL.o: Vtop__ALL.cpp
+	$(CXX) -c -o $@ $<
+Vtop: $(VK_USER_OBJS) $(VK_GLOBAL_OBJS) Vtop__ALL.o
+	$(CXX) $^ -o $@
+"""
+
+
+def compile_tiny(design: Path | Design, sim: str = "icarus") -> Build:
+    return build(sim, rtl=design, bench=(), top="tiny")
+
+
+class Verilated:
+    """A folder as Verilator leaves it, with a runtime of one line: what it compiles, and what runs.
+
+    Its program ends with ``runtime * class + design``.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.log = folder / "log"
+        self.number = 0
+
+    def compile(
+        self, runtime: int = 1, flags: str = "", header: int = 3, design: int = 0, path: str = ""
+    ) -> tuple[int, str]:
+        """Return the exit code of the program, and what was compiled for it."""
+        self.number += 1
+        made = self.folder / f"made{self.number}"
+        made.mkdir()
+        source = self.folder / "runtime.cpp"
+        source.write_text(f"int runtime() {{ return {runtime} + FLAG - 1; }}\n")
+        (made / "Vtop.h").write_text(f"#define CLASS {header}\nint runtime(); int design();\n")
+        main = '#include "Vtop.h"\nint main() { return runtime() * CLASS + design(); }\n'
+        (made / "Vtop__main.cpp").write_text(main)
+        (made / "Vtop__ALL.cpp").write_text(f"int design() {{ return {design}; }}\n")
+        (made / "Vtop.mk").write_text(MAKE.format(source=source, flags=flags or "-DFLAG=1"))
+        (made / "Vtop_classes.mk").touch()
+        self.log.write_text("")
+        env = tool_environment()
+        compile_cpp(made, {**env, "PATH": path + env["PATH"]}, self.log)
+        compiled = " ".join(re.findall(r"-o (\w+)\.o", self.log.read_text()))
+        return subprocess.run([made / "Vtop"]).returncode, compiled
+
+    def kept(self) -> set[Path]:
+        """Folders of objects."""
+        return set((self.folder / "build").glob("runtime-*"))
+
+
+@pytest.fixture
+def verilated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Verilated:
+    monkeypatch.setattr(sim.engine.verilated, "BUILD", tmp_path / "build")
+    return Verilated(tmp_path)
 
 
 def test_an_included_file_is_in_the_name(tmp_path: Path) -> None:
@@ -171,3 +233,66 @@ def test_a_message_names_the_file_as_it_lies(tmp_path: Path) -> None:
     with pytest.raises(BuildError) as raised:
         compile_tiny(rtl)
     assert f"{rtl}/tiny.sv:1" in str(raised.value)
+
+
+ALL = {"runtime", "Vtop__main", "Vtop__ALL"}
+
+
+def test_an_edit_of_the_design_compiles_the_design_alone(verilated: Verilated) -> None:
+    code, compiled = verilated.compile(design=0)
+    assert (code, set(compiled.split())) == (3, ALL)
+    assert verilated.compile(design=4) == (7, "Vtop__ALL")
+
+
+def test_whatever_changes_the_shared_objects_makes_new_ones(verilated: Verilated) -> None:
+    verilated.compile()
+    for count, (change, code) in enumerate(
+        [({"flags": "-DFLAG=2"}, 6), ({"runtime": 3}, 9), ({"header": 5}, 5)], 2
+    ):
+        assert verilated.compile(**change)[0] == code  # type: ignore[arg-type]
+        assert len(verilated.kept()) == count
+    assert verilated.compile() == (3, "Vtop__ALL")
+
+
+def test_another_compiler_makes_other_objects(verilated: Verilated, tmp_path: Path) -> None:
+    verilated.compile()
+    compiler = tmp_path / "bin" / "c++"
+    compiler.parent.mkdir()
+    for kept, version in ((2, "13"), (3, "14")):
+        compiler.write_text(
+            f'#!/bin/sh\n[ "$1" != -v ] || exec echo version {version}\n'
+            'PATH=${PATH#*:}\nexec c++ "$@"\n'
+        )
+        compiler.chmod(0o755)
+        sim.engine.verilated._toolchain.cache_clear()
+        code, compiled = verilated.compile(path=f"{compiler.parent}:")
+        assert (code, set(compiled.split()), len(verilated.kept())) == (3, ALL, kept)
+
+
+@pytest.mark.parametrize("damage", ["cut", "missing", "other"])
+def test_a_damaged_object_is_compiled_again(verilated: Verilated, damage: str) -> None:
+    verilated.compile()
+    (kept,) = verilated.kept()
+    target = kept / "runtime.o"
+    whole = target.read_bytes()
+    if damage == "missing":
+        target.unlink()
+    else:
+        target.write_bytes(whole[:100] if damage == "cut" else whole[:-1] + b"#")
+    code, compiled = verilated.compile(design=1)
+    assert (code, set(compiled.split())) == (4, ALL)
+    assert target.read_bytes() == whole
+
+
+def test_objects_that_do_not_compile_are_not_kept(verilated: Verilated) -> None:
+    with pytest.raises(CompileError, match="failed"):
+        verilated.compile(flags="-DFLAG=nothing")
+    assert not verilated.kept()
+    assert verilated.compile()[0] == 3
+
+
+def test_verilator_builds_share_the_runtime(tmp_path: Path) -> None:
+    compile_tiny(tiny(tmp_path, 6), "verilator")
+    second = compile_tiny(tiny(tmp_path, 7), "verilator")
+    compiled = re.findall(r" -c .*?(\w+)\.cpp", (second.folder / "build.log").read_text())
+    assert compiled == ["Vtop__ALL"]

@@ -38,7 +38,7 @@ class Patch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Return the file's text with the patch made.
 
         Raises:
-            PatchError: see :meth:``place``.
+            PatchError: as ``place``.
         """
         start, end = self.place(text)
         return text[:start] + self.new + text[end:]

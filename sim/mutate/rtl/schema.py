@@ -93,7 +93,7 @@ def _sites(edits: Sequence[tuple[int, Edit]]) -> list[_Site]:
     """Gather edits of the same range and nest the ranges.
 
     Raises:
-        SchemaError: see :func:``instrument``.
+        SchemaError: as ``instrument``.
     """
     by_range: dict[tuple[int, int], _Site] = {}
     for number, edit in edits:

@@ -164,12 +164,16 @@ bench-regress: setup-all ## cost of the engine: 10,000 empty jobs, against a she
 	@$(PY) -m sim.regress.bench $(call opt,SUITE,--suite) $(call opt,PARTS,--parts)
 
 ##@ Report
-.PHONY: report test-report
-report: setup-python ## one HTML folder, build/report, of everything that has run so far; opens offline: [OUT=folder]
-	@$(PY) -m sim.report $(call opt,OUT,--out)
+.PHONY: report report-pictures test-report
+report: setup-python ## HTML pages, build/report, of everything that has run so far; they open offline: [OUT=folder] [RTL=folder]
+	@$(PY) -m sim.report $(call opt,RTL,--rtl) $(call opt,OUT,--out)
 
-test-report: setup-all ## look at the report in a real Chromium (installed by apt when it is missing, as root): [PYTEST=...]
+report-pictures: setup-python ## the same, and a PNG of each figure in build/report/pictures; docs/images follow: [RTL=folder]
 	@sim/setup/setup.sh chromium
+	@$(PY) -m sim.report.pictures $(call opt,RTL,--rtl)
+
+test-report: setup-all ## look at the report in a real Chromium, with axe-core (apt as root and npm bring them): [PYTEST=...]
+	@sim/setup/setup.sh chromium axe
 	@$(pytest) tests/tools/test_report.py
 
 ##@ Upkeep

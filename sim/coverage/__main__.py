@@ -22,7 +22,6 @@ from sim.coverage.exclusions import (
     Exclusion,
     load_exclusions,
 )
-from sim.coverage.html import write_html
 from sim.coverage.report import Report, print_report
 from sim.coverage.workloads import workloads
 from sim.engine.design import Design, add_design_option, design_files, print_design
@@ -51,7 +50,7 @@ def main() -> int:
     parser.add_argument("--seed", type=integer, default=1, help="of the random programs")
     parser.add_argument("--jobs", type=integer, help="simulations at the same time")
     parser.add_argument("--also", type=Path, action="append", default=[], help="of other runs")
-    parser.add_argument("--folder", type=Path, help="for the page and the data")
+    parser.add_argument("--folder", type=Path, help="for the data")
     parser.add_argument("--results", type=Path, help="for coverage.json")
     add_design_option(parser)
     args = parser.parse_args()
@@ -87,13 +86,11 @@ def cover(args: argparse.Namespace, files: ResultFiles) -> int:
     except EXPECTED as error:
         raise UsageError(str(error)) from error
     print_report(console, report)
-    page = target / "index.html"
-    write_html(page, report)
     cases = [Case(f"problem {n}", Outcome.FAILED, p) for n, p in enumerate(report.problems, 1)]
     return files.finish(
         console,
         not report.problems,
-        f"coverage, {report.seconds:.0f} s; {shown(page)}",
+        f"coverage, {report.seconds:.0f} s; make report shows it",
         report.to_json(),
         [
             Suite("coverage.programs", program_cases(report.played.results)),

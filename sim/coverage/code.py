@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from sim.coverage.dat import KINDS, Counts, CoverageDataError, Item, Kind
 from sim.coverage.exclusions import Exclusion, Sources, apply
@@ -82,6 +83,24 @@ class CodeCoverage:
     def source(self, item: Item) -> str:
         """The line in which ``item`` is written, without its indentation."""
         return self.sources[item.file][item.line - 1].strip()
+
+    def annotated(self, file: str) -> list[dict[str, Any]]:
+        """Lines of a file: text, how often it ran where that is counted, what is left out in it."""
+        lines: list[dict[str, Any]] = [{"text": text} for text in self.sources[file]]
+        left_out: dict[str, list[Item]] = {}
+        for item, count in self.counts.items():
+            if item.file != file:
+                continue
+            line = lines[item.line - 1]
+            if item.kind == "line":
+                line["count"] = line.get("count", 0) + count
+            if item in self.left_out:
+                left_out.setdefault(self.left_out[item].reason, []).append(item)
+        for reason, items in left_out.items():
+            for item, what in grouped(sorted(items)):
+                text = f"{item.kind} {what}".strip() + f": {reason}"
+                lines[item.line - 1].setdefault("left_out", []).append(text)
+        return lines
 
     @property
     def missed(self) -> list[str]:

@@ -119,6 +119,7 @@ def _code_json(code: CodeCoverage) -> dict[str, Any]:
                     {"line": item.line, "kind": item.kind, "what": what, "text": code.source(item)}
                     for item, what in grouped(code.holes(file=name))
                 ],
+                "lines": code.annotated(name),
             }
             for name, figures in code.figures.items()
         },

@@ -67,7 +67,8 @@ def decode(args: argparse.Namespace, options: DecodeOptions, files: ResultFiles)
     seconds = time.perf_counter() - started
     files.attempt(files.path(".csv"), lambda path: write_csv(path, outcomes))
     files.attempt(
-        files.path(".trace.json"), lambda path: write_longest_trace(path.parent, args.sim, outcomes)
+        files.path(".trace.json"),
+        lambda path: write_longest_trace(path.parent, args.sim, outcomes, args.design.to_json()),
     )
     return files.finish(
         console,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from model.chip.machine import Machine
 from sim.decode.job import COUNTERS, WindowOutcome
@@ -34,10 +35,11 @@ def write_csv(path: Path, outcomes: Mapping[int | None, WindowOutcome]) -> None:
 
 
 def write_longest_trace(
-    folder: Path, sim: str, outcomes: Mapping[int | None, WindowOutcome]
+    folder: Path, sim: str, outcomes: Mapping[int | None, WindowOutcome], design: Mapping[str, Any]
 ) -> Path | None:
     """Write the trace of the step that took most cycles, of those that passed; None without any.
 
+    ``design`` is the stamp of the design that was played.
     The RTL's retire records were compared with the model's, so that the model's are the trace of
     the RTL wherever a step passed.
     """
@@ -57,6 +59,6 @@ def write_longest_trace(
     name = f"decode step {step.step}, window {window_name(window)}"
     events = trace_events(step.program, records)
     counters = vars(run.counters)
-    about = {"program": name, "simulator": sim, "latency": params.latency}
+    about = {"design": design, "program": name, "simulator": sim, "latency": params.latency}
     write_trace(path, events, **about, counters=counters)
     return path

@@ -9,17 +9,21 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sim.engine.design import Design
 
 NAME = "regress"
 
 
-def write_report() -> None:
+def write_report(design: Design) -> None:
     """Write the HTML report of everything so far; no fault in it may hide how the jobs ended."""
     try:
         from sim.report.write import make_report
         from sim.shared.paths import shown
 
-        print(f"report: {shown(make_report())}")
+        print(f"report: {shown(make_report(design))}")
     except KeyboardInterrupt:
         print("no report: interrupted, 'make report' writes it", file=sys.stderr)
     except Exception as error:
@@ -72,8 +76,8 @@ def main() -> int:
         fail(NAME, str(error))
     except OSError as error:
         fail(NAME, session.describe(error))
-    if args.base is None and design.is_own:
-        write_report()
+    if args.base is None:
+        write_report(design)
     for problem in summary.get("problems", ()):
         print(f"{NAME}: error: {problem}", file=sys.stderr)
     if summary["verdict"] == "failed":

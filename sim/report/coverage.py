@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from sim.report.coverage_details import details
 from sim.report.page import (
     Block,
     Cell,
     Figure,
-    Fold,
     Section,
     State,
     Table,
     Text,
-    count,
+    design_text,
     missing,
     percent,
 )
@@ -45,27 +45,13 @@ def section(sources: Sources) -> Section:
         blocks.append(Table(("point", "bin never hit"), holes, "<<", "Functional holes"))
     if code:
         blocks.append(files_figure(code))
-        blocks += hole_folds(code["files"])
-        if code["exclusions"]:
-            rows = [
-                (Cell(e["what"], "mono"), e["reason"], str(e["items"])) for e in code["exclusions"]
-            ]
-            blocks.append(
-                Fold("Left out of code coverage", [Table(("what", "why", "items"), rows, "<<>")])
-            )
-    left = [
-        (Cell(f"{name} {bin_}", "mono"), reason)
-        for name, point in functional["points"].items()
-        for bin_, reason in point["excluded"].items()
-    ]
-    if left:
-        table = Table(("bin", "why it cannot be hit"), left, "<<")
-        blocks.append(Fold(f"Left out of functional coverage: {count(len(left), 'bin')}", [table]))
     note = f"{functional['hit']:,} of {functional['bins']:,} functional bins"
     if code:
         note += f"; {percent(code['kinds']['line']['percent'])} of lines"
     problem = "" if data["passed"] else f"coverage: {'; '.join(data['problems'])}"
-    return Section(ID, TITLE, state, percent(functional["percent"]), note, LEAD, blocks, problem)
+    figure, design = percent(functional["percent"]), design_text(data)
+    parts = details(data)
+    return Section(ID, TITLE, state, figure, note, LEAD, blocks, problem, design, parts)
 
 
 def kinds_table(functional: dict[str, Any], code: dict[str, Any] | None) -> Table:
@@ -203,23 +189,3 @@ def files_figure(code: dict[str, Any]) -> Figure:
         },
         height=90 + 26 * len(files),
     )
-
-
-def hole_folds(files: dict[str, Any]) -> list[Block]:
-    """Return a closed table of holes for each file that has some."""
-    folds: list[Block] = []
-    for name, file in files.items():
-        if not file["holes"]:
-            continue
-        rows = [
-            (
-                str(h["line"]),
-                h["kind"],
-                Cell(h["what"], "mono"),
-                Cell(h["text"].strip(), "mono soft"),
-            )
-            for h in file["holes"]
-        ]
-        table = Table(("line", "kind", "not covered", "source"), rows, "><<<")
-        folds.append(Fold(f"{name}: {count(len(rows), 'hole')}", [table]))
-    return folds

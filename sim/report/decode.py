@@ -13,6 +13,7 @@ from sim.report.page import (
     Table,
     Text,
     count,
+    design_text,
     missing,
     percent,
 )
@@ -70,6 +71,7 @@ def section(sources: Sources) -> Section:
         LEAD,
         blocks,
         problem,
+        design_text(data),
     )
 
 
@@ -204,5 +206,14 @@ def window_table(windows: dict[str, Any]) -> Table:
                 str(window["peak_pages"]),
             ]
         )
-    head = ("window", "", "steps", "programs", "cycles", "difference", *UNIT_COLOURS, "peak pages")
+    head = (
+        "window",
+        "verdict",
+        "steps",
+        "programs",
+        "cycles",
+        "difference",
+        *UNIT_COLOURS,
+        "peak pages",
+    )
     return Table(head, rows, "<<" + ">" * (len(head) - 2), title="Windows side by side")

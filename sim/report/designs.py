@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from sim.report.page import Cell, Section, Table, count, missing
+from sim.report.page import Block, Cell, Section, Table, count, design_text, missing
 from sim.report.sources import Sources
 from sim.shared.files import read_json
+from sim.shared.paths import shown
 
 ID, TITLE = "designs", "Designs"
 LEAD = (
@@ -15,33 +14,34 @@ LEAD = (
 )
 
 
-def revision(stamp: dict[str, Any]) -> str:
-    """Return the revision, short, and whether the design was changed since."""
-    return f"{stamp.get('revision') or '-'}"[:10] + (" and changes" if stamp.get("dirty") else "")
-
-
 def section(sources: Sources) -> Section:
     """Return the section of the designs."""
-    found: dict[str, dict[str, Any]] = {}
-    for path in sorted(sources.results.glob("*.json")):
-        stamp = (read_json(path) or {}).get("design")
-        if isinstance(stamp, dict) and "hash" in stamp:
-            found[path.stem] = stamp
-    if not found:
-        return missing(ID, TITLE, LEAD, "No result says which design it is about.", "make")
-    hashes = {stamp["hash"] for stamp in found.values()}
+    results = {path.stem: read_json(path) for path in sorted(sources.results.glob("*.json"))}
+    results |= {name: data["otherData"] for name, data in sources.traces()}
+    results |= {"mutation": sources.campaign(), "regression": sources.regression()}
+    stamps = {name: data["design"] for name, data in results.items() if data and design_text(data)}
+    blocks: list[Block] = []
+    if sources.others:
+        rows = [(Cell(shown(folder), "mono"),) for folder in sources.others]
+        text = "Results of other designs, each with its own report: make report RTL=folder"
+        blocks.append(Table(("folder",), rows, "<", text))
+    if not stamps:
+        return missing(ID, TITLE, LEAD, "No result says which design it is about.", "make", blocks)
+    if sources.design:
+        stamps["as it is now"] = sources.design.to_json()
+    hashes = {stamp["hash"] for stamp in stamps.values()}
     differ = len(hashes) > 1
-    rows = [
+    lines = [
         (
             Cell(name, "mono"),
-            Cell(str(stamp.get("path")), "mono"),
+            Cell(stamp["path"], "mono"),
             Cell(stamp["hash"], "mono"),
-            revision(stamp),
+            f"{stamp['revision'][:10] or '-'}{' and changes' * stamp['dirty']}",
         )
-        for name, stamp in found.items()
+        for name, stamp in stamps.items()
     ]
     problem = f"the results are about {len(hashes)} different designs" if differ else ""
-    table = Table(("result", "design", "hash", "revision"), rows, "<<<<")
-    note = f"in {count(len(found), 'result')}"
+    blocks.insert(0, Table(("result", "design", "hash", "revision"), lines, "<<<<"))
+    note = "over all results"
     number = count(len(hashes), "design")
-    return Section(ID, TITLE, "warn" if differ else "good", number, note, LEAD, [table], problem)
+    return Section(ID, TITLE, "warn" if differ else "good", number, note, LEAD, blocks, problem)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sim.report.page import Block, Cell, Section, State, Table, count, missing
+from sim.report.page import Block, Cell, Section, State, Table, count, design_text, missing
 from sim.report.sources import Sources
 
 ID, TITLE = "formal", "Formal proofs"
@@ -37,7 +37,8 @@ def section(sources: Sources) -> Section:
     modules = len({row["module"] for row in rows})
     note = f"properties of {count(modules, 'module')} proved"
     blocks: list[Block] = [properties_table(rows)]
-    return Section(ID, TITLE, state, f"{len(proved)}/{len(rows)}", note, LEAD, blocks, problem)
+    figure, design = f"{len(proved)}/{len(rows)}", design_text(data)
+    return Section(ID, TITLE, state, figure, note, LEAD, blocks, problem, design)
 
 
 def properties_table(rows: list[dict[str, Any]]) -> Table:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from sim.report.mutation_details import KILLED, PROVEN, Mutant, details, place, what
 from sim.report.page import (
     Block,
     Cell,
@@ -15,6 +16,7 @@ from sim.report.page import (
     Table,
     Text,
     count,
+    design_text,
     missing,
     percent,
 )
@@ -25,13 +27,11 @@ LEAD = (
     "Small faults are planted in the design, one at a time; a good testbench finds each. What "
     "survives is either proven to change nothing, or open: it shows where a check is missing."
 )
-KILLED, PROVEN = "killed", "proven"
 COLOURS = {
     "killed": "var(--vec)",
     "proven": "var(--mm)",
     "open": "var(--bad)",
 }
-Mutant = dict[str, Any]
 
 
 def section(sources: Sources) -> Section:
@@ -56,11 +56,13 @@ def section(sources: Sources) -> Section:
     ]
     if checks := Counter(c for m in mutants for c in list(m.get("checks") or [])[:1]):
         blocks.append(checks_table(checks))
-    if left:
-        blocks.append(Fold(f"Alive: {count(len(left), 'mutant')}", [alive_table(left)]))
+    if verdicts := sources.verified(data):
+        blocks.append(verification(verdicts))
     note = f"of {count(relevant, 'mutant')} killed, {count(len(left), 'alive', 'alive')}"
     problem = f"{count(len(left), 'mutant')} alive" if left else ""
-    return Section(ID, TITLE, state, percent(score), note, LEAD, blocks, problem)
+    figure, design = percent(score), design_text(data)
+    parts = details(data)
+    return Section(ID, TITLE, state, figure, note, LEAD, blocks, problem, design, parts)
 
 
 def files_figure(mutants: list[Mutant]) -> Figure:
@@ -109,11 +111,19 @@ def checks_table(checks: Counter[str]) -> Table:
     )
 
 
-def alive_table(mutants: list[Mutant]) -> Table:
-    """Return one row a mutant that nothing has decided."""
-    rows = []
-    for mutant in mutants[:300]:
-        place = ":".join(str(mutant[k]) for k in ("file", "line") if k in mutant)
-        what = mutant.get("description", "")
-        rows.append((Cell(place, "mono"), Cell(str(what), "mono"), str(mutant.get("kind", ""))))
-    return Table(("where", "mutant", "kind"), rows, "<<<")
+def verification(rows: list[dict[str, Any]]) -> Fold:
+    """Return what mutants that were built by themselves say of the verdicts."""
+    lines = [
+        (
+            place(row),
+            what(row),
+            row["status"],
+            Cell(row["alone"], "soft" if row["agrees"] else "bad"),
+            Cell(row["message"], "soft"),
+        )
+        for row in sorted(rows, key=lambda row: row["agrees"])
+    ]
+    agree = sum(row["agrees"] for row in rows)
+    text = f"Verdicts that agree with the mutant built by itself: {agree:,} of {len(rows):,}"
+    table = Table(("where", "mutant", "verdict", "by itself", "message"), lines, "<<<<<")
+    return Fold(text, [table], open=agree < len(rows))

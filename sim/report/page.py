@@ -6,7 +6,7 @@ a light or a dark screen.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -50,11 +50,13 @@ class Cell:
         text: what it says.
         style: class of the style sheet: "mono", "good", "bad", "warn", "soft".
         bar: percent of the cell's width that a bar behind the text fills.
+        href: where the text leads.
     """
 
     text: str
     style: str = ""
     bar: float | None = None
+    href: str = ""
 
 
 @dataclass(frozen=True)
@@ -94,11 +96,40 @@ class Failure:
 
 @dataclass(frozen=True)
 class Fold:
-    """Blocks that are closed at first."""
+    """Blocks that are closed at first, unless `open`; a link to `id` opens them."""
 
     summary: str
     blocks: Sequence[Block]
+    open: bool = False
+    id: str = ""
     kind: str = "fold"
+
+
+@dataclass(frozen=True)
+class Bins:
+    """Short texts one after the other, each in its colour."""
+
+    cells: Sequence[Cell]
+    kind: str = "bins"
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of source: how often it ran, what to say of it, and its style as in `Cell`."""
+
+    number: int
+    text: str
+    count: int | None
+    notes: Sequence[str]
+    style: str = ""
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A source file."""
+
+    lines: Sequence[Line]
+    kind: str = "listing"
 
 
 @dataclass(frozen=True)
@@ -110,7 +141,7 @@ class Missing:
     kind: str = "missing"
 
 
-Block = Figure | Table | Text | Failure | Fold | Missing
+Block = Figure | Table | Text | Failure | Fold | Bins | Listing | Missing
 
 
 @dataclass(frozen=True)
@@ -126,6 +157,8 @@ class Section:
         lead: what the section is about, one or two sentences.
         blocks: what is in it.
         problem: what is wrong, for the headline; empty when nothing is.
+        design: which design it is about; empty when it is about none.
+        details: parts of a page of its own, `<id>.html`.
     """
 
     id: str
@@ -136,11 +169,25 @@ class Section:
     lead: str
     blocks: Sequence[Block]
     problem: str = ""
+    design: str = ""
+    details: Sequence[Section] = ()
 
 
-def missing(section: str, title: str, lead: str, what: str, command: str) -> Section:
+def design_text(result: Mapping[str, Any]) -> str:
+    """Return which design a result is about, empty when it does not say so."""
+    stamp = result.get("design")
+    if not isinstance(stamp, dict):
+        return ""
+    revision = f", revision {stamp['revision'][:10]}" if stamp["revision"] else ""
+    return f"{stamp['path']} ({stamp['hash']}{revision}{' and changes' * stamp['dirty']})"
+
+
+def missing(
+    section: str, title: str, lead: str, what: str, command: str, more: Sequence[Block] = ()
+) -> Section:
     """Return a section that says what to run to fill it."""
-    return Section(section, title, "missing", DASH, "not run yet", lead, [Missing(what, command)])
+    blocks = [Missing(what, command), *more]
+    return Section(section, title, "missing", DASH, "not run yet", lead, blocks)
 
 
 def count(number: int, noun: str, plural: str = "") -> str:

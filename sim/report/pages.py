@@ -6,7 +6,7 @@ from typing import Any
 
 from model.decode.page_table import PageTable, PagingError
 from sim.report.decode import decodes, window_title
-from sim.report.page import Block, Figure, Section, Text, count, missing
+from sim.report.page import Block, Figure, Section, State, Text, count, design_text, missing
 from sim.report.sources import Sources
 
 ID, TITLE = "pages", "Block table"
@@ -76,7 +76,9 @@ def section(sources: Sources) -> Section:
     peaks = ", ".join(f"{window_title(n)} {w['peak_pages']}" for n, w in windows.items())
     figure_text = count(max((w["peak_pages"] for w in windows.values()), default=3), "page")
     note = f"at most; {peaks}" if peaks else "at most, in the event log"
-    return Section(ID, TITLE, "bad" if wrong else "info", figure_text, note, LEAD, blocks, problem)
+    state: State = "bad" if wrong else "info"
+    design = design_text(results[0]) if results else ""
+    return Section(ID, TITLE, state, figure_text, note, LEAD, blocks, problem, design)
 
 
 def replay(steps: int, page: int, pool: int, window: int | None) -> tuple[Grid, list[int]]:

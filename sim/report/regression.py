@@ -5,7 +5,19 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from sim.report.page import Block, Cell, Failure, Fold, Section, State, Table, Text, count, missing
+from sim.report.page import (
+    Block,
+    Cell,
+    Failure,
+    Fold,
+    Section,
+    State,
+    Table,
+    Text,
+    count,
+    design_text,
+    missing,
+)
 from sim.report.sources import Sources
 
 ID, TITLE = "regression", "Regression"
@@ -38,7 +50,7 @@ def section(sources: Sources) -> Section:
         blocks.append(Fold("The slowest jobs", [jobs_table(slow)]))
     note = f"{run['suite']} suite, {when(run['started'])}"
     figure = f"{run['passed']:,}/{run['jobs']:,}"
-    return Section(ID, TITLE, state, figure, note, LEAD, blocks, problem)
+    return Section(ID, TITLE, state, figure, note, LEAD, blocks, problem, design_text(run))
 
 
 def when(seconds: float) -> str:
@@ -61,14 +73,8 @@ def summary_line(run: dict[str, Any]) -> str:
         f"{run['comparisons']:,} comparisons in {run['seconds']:,.1f} s "
         f"({run['programs_per_second']:,.1f} programs/s, {run['cycles_per_second']:,.0f} cycles/s) "
         f"on {run['cluster']}, {count(run['slots'], 'job')} at a time, seed {run['seed']}, "
-        f"sources {run['revision'] or 'unknown'}{design(run)}.{again}"
+        f"sources {run['revision'] or 'unknown'}.{again}"
     )
-
-
-def design(run: dict[str, Any]) -> str:
-    """Return which design a regression was about."""
-    stamp = run.get("design")
-    return f", design {stamp['path']} ({stamp['hash']})" if stamp else ""
 
 
 def failure(bucket: dict[str, Any]) -> Failure:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sim.engine.design import Design
 from sim.shared.files import read_json
 from sim.shared.outcome import Outcome
-from sim.shared.paths import BUILD, RESULTS
+from sim.shared.paths import BUILD
 
-REGRESSIONS = BUILD / "regress"
-MUTATION = BUILD / "mutate"
 MAX_HISTORY = 200
 
 
@@ -29,11 +29,22 @@ class Sources:
         results: folder of the tools' result files.
         regressions: folder of the regressions and their history.
         mutation: folder of the mutation campaign.
+        others: folders of results about other designs.
+        design: what the report is about, as it is now.
     """
 
-    results: Path = RESULTS
-    regressions: Path = REGRESSIONS
-    mutation: Path = MUTATION
+    results: Path
+    regressions: Path
+    mutation: Path
+    others: Sequence[Path] = ()
+    design: Design | None = None
+
+    @classmethod
+    def of(cls, design: Design) -> Sources:
+        """What was found out about a design; the project's own knows of all others."""
+        others = sorted(BUILD.glob("designs/*")) if design.is_own else ()
+        results, regressions, mutation = map(design.output, ("results", "regress", "mutate"))
+        return cls(results, regressions, mutation, others, design)
 
     def result(self, name: str) -> dict[str, Any] | None:
         """A result file by its name without suffix.
@@ -57,6 +68,12 @@ class Sources:
     def campaign(self) -> dict[str, Any] | None:
         """Report of the mutation campaign."""
         return read_json(self.mutation / "report.json")
+
+    def verified(self, campaign: dict[str, Any]) -> list[dict[str, Any]]:
+        """Verdicts of a campaign that were checked, as long as the design is the same."""
+        data = read_json(self.mutation / "verify.json") or {}
+        same = data.get("design") == campaign.get("design")
+        return data.get("verdicts", []) if same else []
 
     def regression(self) -> dict[str, Any] | None:
         """Summary of the latest regression that has ended; one may be running."""

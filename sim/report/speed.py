@@ -15,6 +15,7 @@ from sim.report.page import (
     State,
     Table,
     Text,
+    design_text,
     missing,
     percent,
 )
@@ -33,7 +34,8 @@ def section(sources: Sources) -> Section:
     if bench is None and engine is None:
         return missing(ID, TITLE, LEAD, "Speed was not measured yet.", "make bench bench-regress")
     blocks: list[Block] = []
-    figure, note, state, problem = DASH, "make bench measures it", "info", ""
+    state: State = "info"
+    figure, note, problem = DASH, "make bench measures it", ""
     if bench is None:
         blocks.append(Missing("The flow itself was not measured yet.", "make bench"))
     else:
@@ -47,8 +49,8 @@ def section(sources: Sources) -> Section:
         blocks.append(Missing("The regression engine was not measured yet.", "make bench-regress"))
     else:
         blocks.append(engine_table(engine))
-    checked: State = "warn" if state == "warn" else "good" if state == "good" else "info"
-    return Section(ID, TITLE, checked, figure, note, LEAD, blocks, problem)
+    design = design_text(bench or {})
+    return Section(ID, TITLE, state, figure, note, LEAD, blocks, problem, design)
 
 
 def rates_figure(bench: dict[str, Any]) -> Figure:
@@ -110,7 +112,7 @@ def targets_table(targets: dict[str, Any]) -> Table:
         )
         for name, target in targets.items()
     ]
-    return Table(("target", "aim", "measured", ""), rows, "<>><", title="Targets")
+    return Table(("target", "aim", "measured", "verdict"), rows, "<>><", title="Targets")
 
 
 def engine_table(engine: dict[str, Any]) -> Table | Text:
@@ -125,4 +127,4 @@ def engine_table(engine: dict[str, Any]) -> Table | Text:
             for name, figure in value.items():
                 if isinstance(figure, (int, float)) and not isinstance(figure, bool):
                     rows.append((f"{key}: {name.replace('_', ' ')}", f"{figure:,.2f}"))
-    return Table(("regression engine", ""), rows, "<>") if rows else Text("No figures.")
+    return Table(("regression engine", "figure"), rows, "<>") if rows else Text("No figures.")

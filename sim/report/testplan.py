@@ -113,4 +113,6 @@ def feature_table(rows: dict[str, Status], about: dict[str, str]) -> Table:
                 Cell(which, "soft"),
             )
         )
-    return Table(("feature", "", "what it promises", "tests", "failed or not run"), lines, "<<<><")
+    return Table(
+        ("feature", "verdict", "what it promises", "tests", "failed or not run"), lines, "<<<><"
+    )

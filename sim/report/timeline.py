@@ -13,6 +13,7 @@ from sim.report.page import (
     Section,
     Table,
     count,
+    design_text,
     missing,
     percent,
 )
@@ -48,7 +49,8 @@ def section(sources: Sources) -> Section:
             blocks += [figure, table]
     total = traces[0][1]["otherData"]["counters"].get("total", 0)
     note = f"{traces[0][1]['otherData']['program']}, {count(len(traces), 'trace')}"
-    return Section(ID, TITLE, "info", f"{total:,} cycles", note, LEAD, blocks)
+    design = design_text(traces[0][1]["otherData"])
+    return Section(ID, TITLE, "info", f"{total:,} cycles", note, LEAD, blocks, design=design)
 
 
 def timeline(id_: str, file: str, about: dict[str, Any], events: list[dict[str, Any]]) -> Figure:

@@ -31,11 +31,6 @@ def section(sources: Sources) -> Section:
     return Section(ID, TITLE, "info", share, note, LEAD, blocks)
 
 
-def label(run: dict[str, Any]) -> str:
-    """Return a name that is short, unique and sorted by time."""
-    return str(run["id"])
-
-
 def jobs_figure(runs: list[dict[str, Any]]) -> Figure:
     """Return jobs of every regression by outcome."""
     ticks = [when(run["started"])[5:] for run in runs]
@@ -55,7 +50,7 @@ def jobs_figure(runs: list[dict[str, Any]]) -> Figure:
             "name": name,
             "x": columns,
             "y": values,
-            "customdata": [label(run) for run in runs],
+            "customdata": [run["id"] for run in runs],
             "marker": {"color": colour},
             "hovertemplate": "%{y:,}",
         }
@@ -137,8 +132,9 @@ def runs_table(runs: list[dict[str, Any]]) -> Table:
             f"{run['cycles']:,}",
             f"{run['seconds']:,.1f}",
             Cell(run["revision"], "mono"),
+            Cell(run["design"] or "-", "mono"),
         )
         for run in runs
     ]
-    head = ("regression", "started (UTC)", "", "passed", "programs", "cycles", "seconds", "sources")
-    return Table(head, rows, "<<<>>>><")
+    head = ("regression", "started (UTC)", "verdict", "passed", "programs", "cycles", "seconds")
+    return Table((*head, "sources", "design"), rows, "<<<>>>><<")

@@ -7,19 +7,22 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
 import jinja2
 from markupsafe import Markup
 
+from sim.engine.design import Design
 from sim.report import (
     coverage,
     decode,
     designs,
+    faults,
     formal,
     memory,
+    model_mutation,
     mutation,
     pages,
     regression,
@@ -30,19 +33,19 @@ from sim.report import (
 )
 from sim.report.page import DASH, Figure, Section, Text
 from sim.report.sources import Sources, UnfinishedError
-from sim.report.verdict import judge
+from sim.report.verdict import Verdict, judge
 from sim.shared import files
-from sim.shared.paths import BUILD
 
-REPORT = BUILD / "report"
-DEFAULT = Sources()
 TEMPLATES = Path(__file__).parent / "templates"
+INDEX = "index"
 ASSETS = ("report.css", "report.js")
 MODULES = (
     regression,
     testplan,
     coverage,
     mutation,
+    faults,
+    model_mutation,
     formal,
     decode,
     timeline,
@@ -54,7 +57,12 @@ MODULES = (
 )
 
 
-def make_report(sources: Sources = DEFAULT, folder: Path = REPORT) -> Path:
+def make_report(design: Design, folder: Path | None = None) -> Path:
+    """Write the report about a design, into its own folder of outputs, and return its page."""
+    return write_pages(Sources.of(design), folder or design.output("report"))
+
+
+def write_pages(sources: Sources, folder: Path) -> Path:
     """Write the report into `folder` and return its page, `index.html`."""
     sections = [guarded(module.TITLE, module.ID, module.section, sources) for module in MODULES]
     environment = jinja2.Environment(
@@ -65,18 +73,27 @@ def make_report(sources: Sources = DEFAULT, folder: Path = REPORT) -> Path:
         lstrip_blocks=True,
     )
     environment.filters["figure_json"] = figure_json
-    page = environment.get_template("page.html.j2").render(
-        sections=sections,
-        verdict=judge(sections),
-        made=time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
-    )
+    template = environment.get_template("page.html.j2")
+    made = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
+
+    def write_page(name: str, parts: Sequence[Section], verdict: Verdict, design: str) -> None:
+        home = "" if name == INDEX else name
+        text = template.render(sections=parts, verdict=verdict, design=design, made=made, home=home)
+        files.write_text(folder / f"{name}.html", text)
+
     assets = folder / "assets"
     assets.mkdir(parents=True, exist_ok=True)
     for name in ASSETS:
         replace_copy(TEMPLATES / name, assets / name)
     replace_copy(plotly_script(), assets / "plotly.min.js")
-    files.write_text(folder / "index.html", page)
-    return folder / "index.html"
+    for part in sections:
+        if part.details:
+            verdict = Verdict(part.state, f"{part.title}: {part.figure}, {part.note}", [])
+            write_page(part.id, part.details, verdict, part.design)
+        else:
+            (folder / f"{part.id}.html").unlink(missing_ok=True)
+    write_page(INDEX, sections, judge(sections), str(sources.design or ""))
+    return folder / f"{INDEX}.html"
 
 
 def guarded(

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Sets up what a simulation needs, once:  sim/setup/setup.sh python|icarus|verilator|chromium ...
+# Sets up what a simulation needs, once:  sim/setup/setup.sh python|icarus|verilator|chromium|axe ...
 #
 # Everything lands in the project's own folders (.venv, .tools), except that root installs Debian
 # packages with apt. A part that is ready costs a few milliseconds. Environment: PYTHON (which
@@ -277,6 +277,17 @@ setup_chromium() {
     fi
 }
 
+axe=4.14.1
+
+setup_axe() {
+    ! grep -qs "\"version\": \"$axe\"" "$tools/node_modules/axe-core/package.json" || return 0
+    have npm || apt_install npm ||
+        die "npm is missing and could not be installed: install it (apt install npm), or leave this test out"
+    say "axe-core $axe, which looks for barriers in the report"
+    logged npm install --prefix "$tools" --no-save --no-audit --no-fund --ignore-scripts "axe-core@$axe" ||
+        die "axe-core $axe could not be installed: see ${log#"$root"/}"
+}
+
 # ---------------------------------------------------------------- what was asked for
 
 # make, cocotb and the compilers paste these paths into commands.
@@ -300,6 +311,7 @@ for part; do
     icarus) setup_icarus ;;
     verilator) setup_verilator ;;
     chromium) setup_chromium ;;
-    *) die "unknown part '$part': python, icarus, verilator or chromium" ;;
+    axe) setup_axe ;;
+    *) die "unknown part '$part': python, icarus, verilator, chromium or axe" ;;
     esac
 done

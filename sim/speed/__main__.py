@@ -26,6 +26,7 @@ from model.chip.machine import Machine
 from model.decode.workload import DecodeRun, compile_decode
 from sim.decode.job import decode_job
 from sim.engine.builds import build as build_pyuvm
+from sim.engine.design import own_design
 from sim.engine.simulator import simulate
 from sim.shared.cli import Parser, run
 from sim.shared.files import write_json
@@ -138,6 +139,7 @@ def main() -> int:
     }
     report_targets(console, reached)
     figures = {
+        "design": own_design().to_json(),
         "flows": {sim: each.figures() for sim, each in flows.items()},
         "model_cycles_per_second": model,
         "random_programs_per_second": {name: asdict(rate) for name, rate in drawn.items()},

@@ -4,6 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from sim.coverage.code import CodeCoverage, measure
+from sim.coverage.dat import read_points
+from sim.coverage.exclusions import load_exclusions
+from sim.coverage.functional import FunctionalCoverage, PointCoverage
+from sim.coverage.report import Report
+from sim.engine.play import Batch, Simulation
+from sim.engine.simulator import JobResult
+from verif.items.job import Job
+from verif.items.result import ProgramResult
+from verif.plan import Point
+
+A_BIT_2 = '{files: [gate.sv], kind: toggle, signals: ["a[2]"], reason: tied}'
+
 SOURCE = """\
 module gate (input wire clk, input wire [2:0] a, output logic [2:0] q);
   always_ff @(posedge clk) begin
@@ -62,3 +75,25 @@ def write_data(path: Path, points: list[str]) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("# SystemC::Coverage-3\n" + "".join(points))
     return path
+
+
+def exclusions(tmp_path: Path, *entries: str) -> Path:
+    path = tmp_path / "exclusions.yaml"
+    path.write_text("code:\n" + "".join(f"  - {entry}\n" for entry in entries))
+    return path
+
+
+def measured(tmp_path: Path, *entries: str, points: list[str] = POINTS) -> CodeCoverage:
+    counts = read_points(write_data(tmp_path / "coverage.dat", points))
+    return measure(counts, SOURCES, load_exclusions(exclusions(tmp_path, *entries)))
+
+
+def report(code: CodeCoverage | None, *, holes: bool = False, failed: bool = False) -> Report:
+    """A report of two bins and one program."""
+    hits = {"one": 3, "two<&": 0 if holes else 1}
+    planned = Point("length", "how <long>", tuple(hits), {"three": "cannot be"})
+    functional = FunctionalCoverage({"length": PointCoverage(planned, hits, {"three": 0})})
+    result = ProgramResult("p", passed=not failed, comparisons=1)
+    done = JobResult(Path("x"), Path("x/run.log"), [result])
+    played = Batch([Simulation(Job(), "icarus", 1, "directed")], [done])
+    return Report(played, functional, {"icarus": functional}, code, 1.5)

@@ -4,20 +4,36 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
 
+import msgspec
+from coverage_samples import A_BIT_2, measured, report
 from regress_samples import make_jobs, make_plan
+from rich.console import Console
 
 from model.decode.workload import compile_decode
 from sim.decode.exports import write_longest_trace
 from sim.decode.job import WindowOutcome
+from sim.engine.design import own_design
+from sim.mutate.common.finding import EXPLAINED, KILLED, OPEN, PROVEN, Finding
+from sim.mutate.common.summary import Row, Score, scores_by
+from sim.mutate.model.report import ModuleReport
+from sim.mutate.model.targets import TARGETS
+from sim.mutate.realistic.__main__ import Detection, record
+from sim.mutate.realistic.__main__ import report as report_faults
+from sim.mutate.realistic.faults import load_faults
+from sim.mutate.rtl.mutant import Mutant
+from sim.mutate.rtl.report import Summary
 from sim.regress import buckets, history, reports, summary
+from sim.regress.inputs import Inputs, Stamp
 from sim.regress.records import Failure, JobRecord
 from sim.report.sources import Sources
 from sim.shared.files import write_json
 from sim.shared.outcome import Outcome
-from sim.shared.test_log import record
+from sim.shared.results import ResultFiles
+from sim.shared.test_log import record as record_tests
 from sim.speed.__main__ import Flows, Rates
 from verif.items.result import ProgramResult
 from verif.plan import load_plan
@@ -25,6 +41,7 @@ from verif.plan import load_plan
 # What must come out as text, not as markup.
 NASTY = "expected </script><script>document.title='broken'</script> & <b>3</b>, got 4"
 STEPS = 10
+OWN = own_design().to_json()
 
 
 def decode(results: Path) -> None:
@@ -39,43 +56,21 @@ def decode(results: Path) -> None:
         outcomes[window] = WindowOutcome(run, played)
     first = runs[None].params
     data = {
-        **{"simulator": "icarus", "simulator_version": "11.0", "passed": True},
+        **{"simulator": "icarus", "simulator_version": "11.0", "passed": True, "design": OWN},
         **{"comparisons": 1_234_567, "mismatches": 0, "seconds": 1.5, "latency": first.latency},
         **{"model": first.model, "seed": first.seed, "start": first.start},
         **{"page": first.page, "pool": first.pool},
         "windows": {str(w or "none"): outcome.to_json() for w, outcome in outcomes.items()},
     }
     write_json(results / "decode-icarus.json", data)
-    write_longest_trace(results, "icarus", outcomes)
+    write_longest_trace(results, "icarus", outcomes, OWN)
 
 
 def coverage(results: Path) -> None:
     """Coverage with a hole of each kind."""
-    figure = {"total": 4, "hit": 4, "excluded": 0, "percent": 100.0}
-    hole = {**figure, "hit": 3, "percent": 75.0}
-    point = {"about": "a point", "bins": 3, "hit": 2, "percent": 66.67}
-    hits = {"one": 5, "two": 1200, "three": 0}
-    code = {
-        "kinds": {"line": {**hole, "goal": 100.0}, "branch": figure, "toggle": figure},
-        "files": {
-            "ga2.sv": {
-                **{"line": hole, "branch": figure, "toggle": {**figure, "total": 0}},
-                "holes": [{"line": 7, "kind": "line", "what": "<never>", "text": "a <= b;"}],
-            }
-        },
-        "exclusions": [{"what": "toggle of x", "reason": "tied to zero", "items": 2}],
-    }
-    data = {
-        **{"passed": False, "problems": ["line coverage 75.00%, goal 100%"], "seconds": 1.0},
-        "runs": [{"simulator": "verilator", "name": "r", "programs": 2, "failed": 0, "seconds": 1}],
-        "functional": {
-            **{"goal": 100.0, "percent": 66.67, "bins": 3, "hit": 2, "simulators": {}},
-            "points": {
-                "p": {**point, "holes": ["three"], "excluded": {"four": "no way"}, "hits": hits}
-            },
-        },
-        "code": code,
-    }
+    with TemporaryDirectory() as folder:
+        code = measured(Path(folder), A_BIT_2)
+    data = {"design": OWN, **report(code, holes=True).to_json()}
     write_json(results / "coverage.json", data)
 
 
@@ -131,17 +126,53 @@ def bench(results: Path) -> None:
 
 
 def mutation(folder: Path) -> None:
-    """A campaign with one of each fate."""
-    mutants: list[dict[str, Any]] = [
-        {
-            **{"number": n, "kind": "swap", "description": "a -> b", "status": status},
-            **{"file": "ga2_vadd.sv", "line": n, "checks": checks},
-        }
-        for n, (status, checks) in enumerate(
-            [("killed", ["memory"]), ("killed", ["retire"]), ("proven", []), ("open", [])]
+    """A campaign with one of each fate, checked by a build of one mutant."""
+    findings = [
+        Finding("a", KILLED, "schema", ("memory",), "directed/mm", "mm 1", NASTY, 0.1),
+        Finding("b", KILLED, "own build", ("retire", "memory"), "random/typical", seconds=1.0),
+        Finding("c", PROVEN, "proof", engine="equiv", scope="module", assumptions=("no reset",)),
+        Finding("d", OPEN, tried=("equiv", "abc pdr")),
+    ]
+    mutants = [Mutant("swap", "ga2_vadd.sv", n, f"a -> b & <{n}>", ()) for n in range(1, 5)]
+    mutants[1] = replace(mutants[1], name="lost-carry")
+    rows = tuple(Row.of(n, m, o) for n, (m, o) in enumerate(zip(mutants, findings, strict=True)))
+    data = Summary(
+        **{"design": OWN, "rows": rows, "by_kind": scores_by(rows, lambda row: row.kind)},
+        **{"by_file": scores_by(rows, lambda row: row.file), "total": Score.of("all", rows)},
+        **{"checks": {"memory": 2, "retire": 1}, "first_checks": {"memory": 1, "retire": 1}},
+        **{"tests": {"directed/mm": 1, "random/typical": 1}, "times": {"schema": 1.0}},
+        **{"seconds": 2.0, "judging_seconds": 3.0},
+    ).as_json()
+    write_json(folder / "report.json", data)
+    verdict = {**asdict(rows[2]), "alone": "killed", "agrees": False, "message": "counter differs"}
+    write_json(folder / "verify.json", {"design": OWN, "verdicts": [verdict]})
+
+
+def model_mutation(results: Path) -> None:
+    """A module with a survivor of each kind."""
+    rows = [
+        Row.of(n, Mutant("operator", "page_table.py", n, f"x < y -> x <= y #{n}", ()), outcome)
+        for n, outcome in enumerate(
+            [
+                Finding("a", KILLED, "pytest", ("failed",), "tests/model/test_x.py::test_y"),
+                Finding("b", EXPLAINED, "pytest", assumptions=("never equal here",)),
+                Finding("c", OPEN, "pytest"),
+            ]
         )
     ]
-    write_json(folder / "report.json", {"mutants": mutants})
+    module = ModuleReport(TARGETS[0], 9, rows, ["m: no longer a mutant: k"], 1.0)
+    write_json(results / "mutate-model.json", {"passed": False, "modules": [module.as_json()]})
+
+
+def faults(results: Path) -> None:
+    """Faults that were found, found and blamed on another instruction, and missed."""
+    planted = [fault for fault in load_faults() if fault.operation][:4]
+    found = [Detection(n, "memory", fault.operation) for n, fault in enumerate(planted, 1)]
+    rows = [record(fault, hit, hit) for fault, hit in zip(planted, found, strict=True)]
+    rows[1] = record(planted[1], Detection(), Detection(40, "retire", "HALT"))
+    rows[2] = record(planted[2], Detection(), Detection())
+    with ResultFiles("faults", results, design=OWN, seed=1, limit=2000) as files:
+        assert report_faults(Console(quiet=True), files, rows) == 1
 
 
 def formal(results: Path) -> None:
@@ -151,8 +182,7 @@ def formal(results: Path) -> None:
         **{"seconds": 3.2, "verdict": "proved", "mutant": "fails (1.0 s)"},
     }
     two = {**one, "property": "done_once", "mutant": "NOT NOTICED (proved)"}
-    stamp = {"path": "hw/rtl", "hash": "a1", "revision": "", "dirty": False}
-    figures = {"design": stamp, "passed": False, "properties": [one, two]}
+    figures = {"design": OWN, "passed": False, "properties": [one, two]}
     write_json(results / "formal.json", figures)
 
 
@@ -175,6 +205,7 @@ def regression(base: Path, broken: bool) -> None:
         found = buckets.collect(specs, records, rerun)
         started = 1.7e9 + 3600 * number
         plan = make_plan(list(specs.values()), run, suite="smoke", started=started, slots=2)
+        plan = msgspec.structs.replace(plan, inputs=Inputs(Stamp(**OWN), {}, {}))
         result = summary.summarize(plan, records, found, summary.COMPLETE, 9.0)
         folder = base / run
         folder.mkdir(parents=True)
@@ -188,14 +219,14 @@ def regression(base: Path, broken: bool) -> None:
 def testplan(results: Path) -> None:
     """One test that passed, one that failed."""
     tests = [t for f in load_plan().features.values() for t in f.tests if "*" not in t]
-    record("icarus", {tests[0]: (True, 3), tests[1]: (False, 1)}, results)
+    record_tests("icarus", {tests[0]: (True, 3), tests[1]: (False, 1)}, results)
 
 
 def everything(folder: Path, broken: bool = True) -> Sources:
     """Results of every tool in a folder."""
     results = folder / "results"
     results.mkdir(parents=True)
-    for make in (decode, coverage, studies, bench, formal, testplan):
+    for make in (decode, coverage, studies, bench, formal, testplan, faults, model_mutation):
         make(results)
     (folder / "mutate").mkdir()
     mutation(folder / "mutate")

@@ -3,45 +3,37 @@
 from __future__ import annotations
 
 import re
-from html.parser import HTMLParser
 from io import StringIO
 from pathlib import Path
 
 import pytest
-from coverage_samples import POINTS, SOURCES, point, write_data
+from coverage_samples import (
+    A_BIT_2,
+    POINTS,
+    SOURCES,
+    exclusions,
+    measured,
+    point,
+    report,
+    write_data,
+)
 from rich.console import Console
 
-from sim.coverage.code import GOALS, CodeCoverage, grouped, measure, read_sources
+from sim.coverage.code import GOALS, grouped, read_sources
 from sim.coverage.dat import CoverageDataError, Item, read_all, read_points
 from sim.coverage.exclusions import (
     EXCLUSIONS_FILE,
     load_exclusions,
 )
 from sim.coverage.functional import FunctionalCoverage, PointCoverage
-from sim.coverage.html import annotate, render
 from sim.coverage.report import Report, print_report
 from sim.engine.design import own_design
-from sim.engine.play import Batch, Simulation
-from sim.engine.simulator import JobResult
-from verif.items.job import Job
-from verif.items.result import ProgramResult
+from sim.engine.play import Batch
 from verif.plan import Point
 from verif.typed import RecordError
 
-A_BIT_2 = '{files: [gate.sv], kind: toggle, signals: ["a[2]"], reason: tied}'
 CASE_LINE = '{files: [gate.sv], kind: line, source: "3\'d1:", reason: never}'
 CASE_ARM = '{files: [gate.sv], kind: branch, source: "3\'d1:", what: case, reason: never}'
-
-
-def exclusions(tmp_path: Path, *entries: str) -> Path:
-    path = tmp_path / "exclusions.yaml"
-    path.write_text("code:\n" + "".join(f"  - {entry}\n" for entry in entries))
-    return path
-
-
-def measured(tmp_path: Path, *entries: str, points: list[str] = POINTS) -> CodeCoverage:
-    counts = read_points(write_data(tmp_path / "coverage.dat", points))
-    return measure(counts, SOURCES, load_exclusions(exclusions(tmp_path, *entries)))
 
 
 def test_points_become_lines_branches_expressions_and_toggles(tmp_path: Path) -> None:
@@ -217,17 +209,6 @@ def test_the_exclusions_name_what_is_in_the_design() -> None:
             assert any(re.search(rf"\b{signal.name}\b", text) for text in texts), exclusion
 
 
-def report(code: CodeCoverage | None, *, holes: bool = False, failed: bool = False) -> Report:
-    """A report of two bins and one program."""
-    hits = {"one": 3, "two<&": 0 if holes else 1}
-    planned = Point("length", "how <long>", tuple(hits), {"three": "cannot be"})
-    functional = FunctionalCoverage({"length": PointCoverage(planned, hits, {"three": 0})})
-    result = ProgramResult("p", passed=not failed, comparisons=1)
-    done = JobResult(Path("x"), Path("x/run.log"), [result])
-    played = Batch([Simulation(Job(), "icarus", 1, "directed")], [done])
-    return Report(played, functional, {"icarus": functional}, code, 1.5)
-
-
 def test_a_report_without_holes_has_no_problems(tmp_path: Path) -> None:
     assert report(measured(tmp_path, A_BIT_2, CASE_LINE, CASE_ARM)).problems == []
 
@@ -277,39 +258,9 @@ def test_the_text_names_every_hole(tmp_path: Path) -> None:
     assert "a[2]" not in text
 
 
-class Page(HTMLParser):
-    """Counts unclosed tags and collects what the page would fetch."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.fetched: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag not in ("meta", "link", "br"):
-            self.open.append(tag)
-        for name, value in attrs:
-            if name in ("src", "href") and not (value or "").startswith("#"):
-                self.fetched.append(value or "")
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-
-def test_the_page_is_whole_and_needs_nothing_else(tmp_path: Path) -> None:
-    text = render(report(measured(tmp_path, A_BIT_2), holes=True))
-    page = Page()
-    page.feed(text)
-    page.close()
-    assert page.open == []
-    assert page.fetched == []
-    assert "how &lt;long&gt;" in text
-    assert "two&lt;&amp; 0" in text
-    assert "not covered: branch case" in text
-    assert "left out: toggle a[2] 0-&gt;1, 1-&gt;0: tied" in text
-
-
-def test_lines_carry_their_counts_and_holes(tmp_path: Path) -> None:
-    lines = annotate(measured(tmp_path, A_BIT_2), "gate.sv")
-    assert [line.count for line in lines] == [None, 9, 4, 5, 9, 0, 9, None, None, None]
-    assert [line.style for line in lines[:7]] == ["out", "ran", "hole", "ran", "ran", "hole", "ran"]
+def test_every_line_has_its_count_and_what_is_left_out_in_it(tmp_path: Path) -> None:
+    lines = measured(tmp_path, A_BIT_2).annotated("gate.sv")
+    assert [line["text"] for line in lines] == SOURCES["gate.sv"]
+    assert lines[1] == {"text": SOURCES["gate.sv"][1], "count": 9}
+    assert lines[5]["count"] == 0
+    assert lines[0]["left_out"] == ["toggle a[2] 0->1, 1->0: tied"]

@@ -6,8 +6,6 @@ import importlib.util
 import json
 import re
 import shutil
-import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,35 +15,32 @@ import report_samples as samples
 
 import sim.regress.session
 import sim.report.write
+from sim.engine.design import Design, own_design
 from sim.regress import __main__ as regress_entry
 from sim.report import designs
+from sim.report.browser import DESKTOP, PHONE, BrowserError, chromium, show, wait
 from sim.report.page import Section, percent
+from sim.report.pictures import pictures, renew
 from sim.report.sources import Sources
 from sim.report.verdict import NEEDED, judge
-from sim.report.write import MODULES, make_report
-from sim.shared.paths import ROOT
+from sim.report.write import MODULES, make_report, write_pages
+from sim.shared import files
+from sim.shared.paths import ROOT, RTL
 
-CHROMIUMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-FLAGS = (
-    *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-    # Nothing may be fetched: the report must open without a network.
-    *("--hide-scrollbars", "--host-resolver-rules=MAP * ~NOTFOUND"),
-)
-PHONE, DESKTOP = (390, 844), (1400, 900)
+AXE = ROOT / ".tools" / "node_modules" / "axe-core" / "axe.min.js"
 
 
 @pytest.fixture(scope="module")
 def full(tmp_path_factory) -> SimpleNamespace:
     folder = tmp_path_factory.mktemp("full")
-    page = make_report(samples.everything(folder), folder / "report")
+    page = write_pages(samples.everything(folder), folder / "report")
     return SimpleNamespace(page=page, text=page.read_text())
 
 
 @pytest.fixture(scope="module")
 def empty(tmp_path_factory) -> SimpleNamespace:
     folder = tmp_path_factory.mktemp("empty")
-    page = make_report(Sources(folder, folder, folder), folder / "report")
+    page = write_pages(Sources(folder, folder, folder), folder / "report")
     return SimpleNamespace(page=page, text=page.read_text())
 
 
@@ -66,20 +61,83 @@ def test_each_part_shows_its_figures(full):
         "1 formal property missed a mutant",
         "busy_time",
         "icarus",
-        "&lt;never&gt;",
+        "two&lt;&amp;",
         "66.7%",
         "1,234,567 comparisons",
+        "Verdicts that agree with the mutant built by itself: 0 of 1",
+        "1 realistic fault not found",
+        "Not found: ",
+        "Another instruction was named: ",
+        "never equal here",
+        "m: no longer a mutant: k",
     ):
         assert text in full.text
     assert "not run yet" not in re.sub("(?s)<header.*?</header>", "", full.text)
     assert "expected form" not in full.text
 
 
+def test_the_page_of_coverage_has_every_bin_and_the_annotated_source(full):
+    text = full.page.with_name("coverage.html").read_text()
+    for shown in (
+        '<span class="good">one 3</span>',
+        '<span class="bad">two&lt;&amp; 0</span>',
+        "three: left out, cannot be",
+        "how &lt;long&gt;",
+        "icarus alone 50.0%",
+        "not covered: branch case",
+        "left out: toggle a[2] 0-&gt;1, 1-&gt;0: tied",
+        "<i>2</i><i>9</i>  always_ff @(posedge clk) begin",
+        "gate.sv: toggle a[2]",
+        "directed",
+    ):
+        assert shown in text
+    assert re.findall('<div class="(\\w*)"><i>', text) == [
+        "missing",
+        "",
+        "bad",
+        "",
+        "",
+        "bad",
+        *[""] * 4,
+    ]
+
+
+def test_the_page_of_mutation_has_every_mutant_with_what_its_verdict_rests_on(full):
+    text = full.page.with_name("mutation.html").read_text()
+    for number in range(1, 5):
+        assert f"a -&gt; b &amp; &lt;{number}&gt;" in text
+    for shown in (
+        "equiv; abc pdr",
+        "lost-carry",
+        "random/typical (retire, memory)",
+        "no reset",
+        "directed/mm: memory",
+        "expected &lt;/script&gt;",
+        "judging, summed over mutants and processes",
+    ):
+        assert shown in text
+
+
+def test_every_section_says_which_design_it_is_about(full):
+    sections = re.findall(r'<section id="([\w-]+)".*?</section>', full.text, re.DOTALL)
+    bodies = full.text.split("<section ")[1:]
+    stamp = f'Design: <span class="mono">hw/rtl ({samples.OWN["hash"]}'
+    own = {name for name, body in zip(sections, bodies, strict=True) if stamp in body}
+    assert own == {
+        *("regression", "coverage", "mutation", "faults", "formal"),
+        *("decode", "timeline", "pages"),
+    }
+    assert "2 different designs" not in full.text
+    for name in ("coverage", "mutation"):
+        head = full.page.with_name(f"{name}.html").read_text().split("</header>")[0]
+        assert samples.OWN["hash"] in head
+
+
 @pytest.mark.parametrize(
     "command",
     [
         *("make regress", "make test directed random regress", "make cov", "make mutate"),
-        "make formal",
+        *("make formal", "make faults", "make mutate-model"),
         *("make", "make && make studies", "make studies", "make bench bench-regress"),
         "make trace PROGRAM=examples/attention.asm EXT=examples/attention.hex",
     ],
@@ -110,13 +168,45 @@ def test_results_of_different_designs_are_told_apart(tmp_path):
     (tmp_path / "powerup.json").write_text(json.dumps({"design": {**stamp, "hash": "b2"}}))
     mixed = designs.section(sources)
     assert (mixed.state, mixed.problem) == ("warn", "the results are about 2 different designs")
+    head = write_pages(sources, tmp_path / "report").read_text().split("</header>")[0]
+    assert mixed.problem in head
+
+
+@pytest.mark.parametrize("name", ["regress/r-1/summary", "mutate/report", "results/a.trace"])
+def test_a_result_of_any_kind_counts_among_the_designs(tmp_path, name):
+    stamp = {"path": "hw/rtl", "hash": "a1", "revision": "", "dirty": False}
+    sources = Sources(*(tmp_path / part for part in ("results", "regress", "mutate")))
+    files.write_json(sources.results / "formal.json", {"design": stamp})
+    data = {"design": {**stamp, "hash": "b2"}}
+    if name.endswith("trace"):
+        data = {"otherData": data, "traceEvents": []}
+    files.write_json(tmp_path / f"{name}.json", data)
+    assert designs.section(sources).state == "warn"
+
+
+def test_the_report_of_another_design_is_apart_and_the_own_one_names_it(tmp_path, monkeypatch):
+    build, other = tmp_path / "build", tmp_path / "mine"
+    monkeypatch.setattr("sim.engine.design.BUILD", build)
+    monkeypatch.setattr("sim.report.sources.BUILD", build)
+    shutil.copytree(RTL, other)
+    mine = Design.load(other)
+    stamp = mine.to_json()
+    files.write_json(mine.output("results") / "formal.json", {"design": stamp, "properties": []})
+    page = make_report(mine)
+    assert page == mine.output("report") / "index.html"
+    assert page.is_relative_to(build / "designs")
+    assert str(other) in page.read_text()
+    own = make_report(own_design())
+    assert own == build / "report" / "index.html"
+    assert stamp["path"] not in own.read_text()
+    assert mine.output("report").parent.name in own.read_text()
 
 
 def test_a_torn_or_strange_result_does_not_cost_the_page(tmp_path):
     sources = samples.everything(tmp_path, broken=False)
     (sources.results / "studies.json").write_text('{"memory": [')
     (sources.results / "coverage.json").write_text('{"passed": true}')
-    text = make_report(sources, tmp_path / "report").read_text()
+    text = write_pages(sources, tmp_path / "report").read_text()
     assert "The studies were not made yet." in text
     assert "Its results do not have the expected form (KeyError" in text
     assert text.count("<section ") == len(MODULES)
@@ -146,7 +236,7 @@ def test_percentages_never_round_up_to_all():
 def test_every_regression_ends_with_the_report(verdict, code, fault, monkeypatch, tmp_path, capsys):
     made = []
 
-    def make() -> Path:
+    def make(design: object) -> Path:
         made.append(True)
         if fault:
             raise fault
@@ -166,51 +256,11 @@ def test_every_regression_ends_with_the_report(verdict, code, fault, monkeypatch
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[object]:
-    program = next(filter(None, map(shutil.which, CHROMIUMS)), None)
-    driver = shutil.which("chromedriver")
-    if not (program and driver):
-        pytest.skip("no chromium with chromedriver here; as root, make test-report installs them")
-    from selenium import webdriver
-    from selenium.webdriver.chrome.service import Service
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = program
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        for flag in (*FLAGS, f"--user-data-dir={profile}"):
-            options.add_argument(flag)
-        chrome = webdriver.Chrome(options=options, service=Service(driver))
-        chrome.set_script_timeout(60)
-        try:
-            yield chrome
-        finally:
-            chrome.quit()
-
-
-def show(browser, page, size=DESKTOP, scheme="light", unfold=True) -> None:
-    """Open a page and wait until everything in it is drawn."""
-    width, height = size
-    metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-    features = [{"name": "prefers-color-scheme", "value": scheme}]
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-    for log in ("browser", "performance"):
-        browser.get_log(log)
-    browser.get(page.as_uri())
-    wait(browser, "return document.documentElement.dataset.ready === 'yes'")
-    if unfold:
-        browser.execute_script("document.querySelectorAll('details').forEach(d => d.open = true)")
-        wait(
-            browser,
-            "const d = document.documentElement.dataset; return d.drawn === d.figures",
-        )
-
-
-def wait(browser, condition: str, seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while not browser.execute_script(condition):
-        assert time.monotonic() < end, f"never true: {condition}; {browser.get_log('browser')}"
-        time.sleep(0.05)
+    try:
+        with chromium() as started:
+            yield started
+    except BrowserError as error:
+        pytest.skip(f"{error}; as root, make test-report does so")
 
 
 @pytest.mark.parametrize("which", ["full", "empty"])
@@ -246,6 +296,7 @@ def test_every_figure_is_drawn_with_all_its_traces(browser, full, size):
     names = {figure["id"] for figure in figures}
     assert {"decode-cycles", "decode-units", "timeline-0", "pages-none", "trends-jobs"} <= names
     assert {"coverage-points", "coverage-files", "mutation-files", "speed-rates"} <= names
+    assert "faults-found" in names
     assert {"memory-waste", "memory-sharing", "memory-accuracy", "memory-batch"} <= names
     for figure in figures:
         assert figure["width"] > 250, figure
@@ -253,16 +304,36 @@ def test_every_figure_is_drawn_with_all_its_traces(browser, full, size):
         assert figure["marks"] >= figure["wanted"], figure
 
 
+@pytest.mark.parametrize("name", ["index", "coverage", "mutation"])
 @pytest.mark.parametrize("size", [PHONE, DESKTOP])
-def test_nothing_is_wider_than_the_screen(browser, full, size):
-    show(browser, full.page, size)
+def test_nothing_is_wider_than_the_screen(browser, full, name, size):
+    show(browser, full.page.with_stem(name), size)
     assert browser.execute_script("return document.documentElement.scrollWidth") == size[0]
+
+
+@pytest.mark.parametrize("name", ["index", "coverage", "mutation", "empty"])
+@pytest.mark.parametrize(("size", "scheme"), [(DESKTOP, "light"), (PHONE, "dark")])
+def test_axe_finds_no_barrier(browser, full, empty, name, size, scheme):
+    if not AXE.exists():
+        pytest.skip(f"no {AXE.relative_to(ROOT)}; make test-report installs it")
+    show(browser, empty.page if name == "empty" else full.page.with_stem(name), size, scheme)
+    browser.execute_script(AXE.read_text())
+    found = browser.execute_async_script(
+        """axe.run(document, {preload: false}).then(result => arguments[0](
+          [result.passes.length, result.violations.flatMap(rule => rule.nodes.map(
+            node => `${rule.impact} ${rule.id}: ${node.html.slice(0, 200)}`))]))"""
+    )
+    assert found[0] > 15
+    assert found[1] == []
 
 
 def test_links_lead_to_what_they_name(browser, full):
     show(browser, full.page, unfold=False)
     browser.execute_script("document.documentElement.style.scrollBehavior = 'auto'")
     links = browser.execute_script("return [...document.links].map(a => a.getAttribute('href'))")
+    pages = [link for link in links if not link.startswith("#")]
+    assert pages == ["coverage.html", "mutation.html"]
+    links = [link for link in links if link not in pages]
     assert len(set(links)) == len(MODULES) + 1
     for module in MODULES:
         assert links.count(f"#{module.ID}") >= 3  # contents, card, heading
@@ -278,6 +349,38 @@ def test_links_lead_to_what_they_name(browser, full):
         )
         assert hash_ == target
         assert 0 <= top < DESKTOP[1]
+
+
+def test_the_pages_lead_to_the_source_and_back(browser, full):
+    show(browser, full.page.with_stem("coverage"), unfold=False)
+    assert browser.execute_script(
+        "const fold = document.getElementById('gate.sv'); fold.open = false;"
+        "document.querySelector('a[href=\"#gate.sv\"]').click(); return true"
+    )
+    wait(browser, "return document.getElementById('gate.sv').open")
+    browser.execute_script("document.querySelector('.eyebrow a').click()")
+    wait(browser, "return location.href.endsWith('index.html#coverage')")
+
+
+def test_a_picture_of_each_figure_is_written_only_when_it_changes(browser, tmp_path):
+    samples.studies(tmp_path)
+    page = write_pages(Sources(tmp_path, tmp_path, tmp_path), tmp_path / "report")
+    first = pictures(browser, page)
+    ids = set(re.findall('class="plot" id="([^"]+)"', page.read_text()))
+    assert set(first) == ids | {"report-head", "report-phone"}
+    assert all(data.startswith(b"\x89PNG") for data in first.values())
+    page.write_text(
+        re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", "1999-01-01 00:00 UTC", page.read_text())
+    )
+    again = pictures(browser, page)
+    assert [name for name in first if first[name] != again[name]] == []
+    path = tmp_path / "new" / "figure.png"
+    assert renew(path, b"one")
+    before = path.stat().st_mtime_ns
+    assert not renew(path, b"one")
+    assert path.stat().st_mtime_ns == before
+    assert renew(path, b"two")
+    assert path.read_bytes() == b"two"
 
 
 def test_text_from_results_stays_text(browser, full):

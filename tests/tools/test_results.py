@@ -21,7 +21,7 @@ from rich.console import Console
 from sim.engine.builds import BuildError, build
 from sim.engine.design import Design
 from sim.report.sources import Sources, UnfinishedError
-from sim.report.write import make_report
+from sim.report.write import write_pages
 from sim.shared import files, junit
 from sim.shared.cli import run
 from sim.shared.failures import buckets_of, print_failures, program_cases
@@ -156,7 +156,7 @@ def test_a_run_without_a_verdict_says_what_ended_it(
     (case,) = junit.read(tmp_path / "tool.xml")
     assert (case.outcome, case.detail) == (outcome, text)
     with pytest.raises(UnfinishedError, match=f"tool ended without a verdict: {text}"):
-        Sources(tmp_path).result("tool")
+        Sources(tmp_path, tmp_path, tmp_path).result("tool")
 
 
 def test_the_report_calls_a_run_without_a_verdict_broken(tmp_path: Path) -> None:
@@ -166,7 +166,7 @@ def test_the_report_calls_a_run_without_a_verdict_broken(tmp_path: Path) -> None
     ):
         raise BuildError("icarus does not build")
     sources = Sources(tmp_path, tmp_path / "none", tmp_path / "none")
-    page = make_report(sources, tmp_path / "report").read_text()
+    page = write_pages(sources, tmp_path / "report").read_text()
     assert "Broken: decode-icarus ended without a verdict: icarus does not build" in page
 
 

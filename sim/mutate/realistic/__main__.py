@@ -14,14 +14,13 @@ from typing import Any
 from rich.console import Console
 
 from model.errors import check_int
-from sim.engine.design import design_option, own_design
+from sim.engine.design import add_design_option, design_files
 from sim.engine.play import Simulation, play
 from sim.mutate.realistic.faults import Fault, load_faults, plant
 from sim.shared.cli import Parser, integer, run
 from sim.shared.errors import UsageError
 from sim.shared.junit import Case, Suite
 from sim.shared.outcome import Outcome
-from sim.shared.paths import RESULTS
 from sim.shared.progress import ProgramProgress
 from sim.shared.results import ResultFiles
 from sim.shared.table import format_table
@@ -143,20 +142,18 @@ def main() -> int:
     parser.add_argument("--name", default="*", help="names; * and ? are wildcards")
     parser.add_argument("--count", type=integer, default=2000, help="random programs at most")
     parser.add_argument("--seed", type=integer, default=1)
-    parser.add_argument(
-        "--rtl", type=design_option, default=own_design(), help="folder of the design"
-    )
-    parser.add_argument("--results", type=Path, default=RESULTS, help="folder of the result files")
+    parser.add_argument("--results", type=Path, help="folder of the result files")
+    add_design_option(parser)
     args = parser.parse_args()
     check_int("n", args.count, 1)
     chosen = select(args.name)
     console = Console(highlight=False)
-    head = {"design": args.rtl.to_json(), "seed": args.seed, "limit": args.count}
+    head = {"seed": args.seed, "limit": args.count}
     with (
-        ResultFiles(args.rtl.output("faults").name, args.results, **head) as files,
+        design_files("faults", args.design, args.results, **head) as files,
         tempfile.TemporaryDirectory() as folder,
     ):
-        planted = plant(args.rtl, load_faults(), Path(folder) / "rtl")
+        planted = plant(args.design, load_faults(), Path(folder) / "rtl")
         rows = play_faults(console, planted, chosen, args.seed, args.count)
         return report(console, files, rows)
 

@@ -15,9 +15,11 @@ from sim.mutate.common.stages import StageProgress
 from sim.mutate.common.store import Store
 from sim.mutate.rtl.campaign import Campaign
 from sim.mutate.rtl.plan import Plan, every, make_plan, sample
-from sim.mutate.rtl.report import summarize, write_reports
-from sim.mutate.rtl.verify import verify_sample
+from sim.mutate.rtl.report import summarize
+from sim.mutate.rtl.verify import print_verification, verify_sample
 from sim.shared.cli import Parser, integer, run
+from sim.shared.files import write_json
+from sim.shared.paths import shown
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
@@ -60,10 +62,14 @@ def judge(plan: Plan, options: argparse.Namespace, console: Console) -> int:
     campaign = Campaign(plan, store, options.folder, options.jobs, progress)
     campaign.run()
     if options.verify:
-        return verify_sample(plan, store, options.verify, options.jobs, console, progress)
+        rows = verify_sample(plan, store, options.verify, options.jobs, progress)
+        data = options.folder / "verify.json"
+        write_json(data, {"design": plan.design.to_json(), "verdicts": rows})
+        return print_verification(console, rows)
     summary = summarize(plan, store, campaign.times, time.monotonic() - began)
-    for path in write_reports(summary, options.folder):
-        console.print(f"report: {path}", highlight=False)
+    data = options.folder / "report.json"
+    write_json(data, summary.as_json())
+    console.print(f"data: {shown(data)}; make report shows it", highlight=False, soft_wrap=True)
     if not plan.design.is_own:
         console.print(f"design: {plan.design}", highlight=False, markup=False, soft_wrap=True)
     for line in summary.lines():

@@ -1,21 +1,15 @@
-"""The campaign's result as data, as JSON and as one HTML page without outside resources."""
+"""The campaign's result as data and as JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
-
-from jinja2 import Environment, FileSystemLoader
 
 from sim.mutate.common.finding import KILLED, OPEN, PROVEN
 from sim.mutate.common.store import Store
 from sim.mutate.common.summary import Row, Score, counted, scores_by
 from sim.mutate.rtl.plan import Plan
-from sim.shared.files import write_json, write_text
-
-TEMPLATE = "report.html.j2"
 
 
 @dataclass(frozen=True)
@@ -104,14 +98,3 @@ def summarize(plan: Plan, store: Store, times: Mapping[str, float], seconds: flo
         seconds,
         sum(row.seconds for row in rows),
     )
-
-
-def write_reports(summary: Summary, folder: Path) -> list[Path]:
-    """Write ``report.json`` and ``report.html``; return their paths."""
-    data, page = folder / "report.json", folder / "report.html"
-    write_json(data, summary.as_json())
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent), autoescape=True, trim_blocks=True
-    )
-    write_text(page, environment.get_template(TEMPLATE).render(s=summary))
-    return [data, page]

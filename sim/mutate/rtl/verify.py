@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Any
 
 from rich.console import Console
 
@@ -42,9 +43,10 @@ def _stride(length: int) -> int:
     return stride
 
 
-def verify_sample(plan: Plan, store: Store, count: int, jobs: int, console: Console,
-                  progress: StageProgress) -> int:  # fmt: skip
-    """Compare verdicts; print what disagrees; return 0 when all agree, 1 when not.
+def verify_sample(
+    plan: Plan, store: Store, count: int, jobs: int, progress: StageProgress
+) -> list[dict[str, Any]]:
+    """Return verdicts beside those of mutants that are built by themselves.
 
     A killed mutant must fail the test that killed it, a proven one pass a test of each family.
     """
@@ -54,18 +56,20 @@ def verify_sample(plan: Plan, store: Store, count: int, jobs: int, console: Cons
         for number, verdict in each(partial(_alone, plan, store), numbers, jobs):
             verdicts[number] = verdict
             stage.advance("killed" if verdict.killed else "survived")
-    wrong = _disagreements(plan, store, verdicts)
-    for number, verdict in wrong:
-        mutant = plan.mutants[number]
-        finding = store.findings[plan.keys[number]]
-        alone = "killed" if verdict.killed else "survived"
+    return [_row(plan, store, number, verdicts[number]) for number in sorted(verdicts)]
+
+
+def print_verification(console: Console, rows: Sequence[Mapping[str, Any]]) -> int:
+    """Print what disagrees; return 0 when all agree, 1 when not or when there is nothing."""
+    wrong = [row for row in rows if not row["agrees"]]
+    for row in wrong:
         console.print(
-            f"DISAGREE {mutant.where} {mutant.description}: {finding.status} in the schema, "
-            f"{alone} by itself ({verdict.message})",
+            f"DISAGREE {row['file']}:{row['line']} {row['description']}: {row['status']} in the "
+            f"schema, {row['alone']} by itself ({row['message']})",
             markup=False,
         )
-    console.print(f"{len(numbers) - len(wrong)} of {len(numbers)} verdicts agree", highlight=False)
-    return 1 if wrong or not numbers else 0
+    console.print(f"{len(rows) - len(wrong)} of {len(rows)} verdicts agree", highlight=False)
+    return 1 if wrong or not rows else 0
 
 
 def _alone(plan: Plan, store: Store, number: int) -> MutantVerdict:
@@ -77,14 +81,15 @@ def _alone(plan: Plan, store: Store, number: int) -> MutantVerdict:
     return run_programs(plan.mutated(number), power_up_tests(plan.tests, each=1), sim="verilator")
 
 
-def _disagreements(
-    plan: Plan, store: Store, verdicts: Mapping[int, MutantVerdict]
-) -> list[tuple[int, MutantVerdict]]:
-    """Return the mutants whose own build says something else than the store."""
-    found = []
-    for number, verdict in sorted(verdicts.items()):
-        status = store.findings[plan.keys[number]].status
+def _row(plan: Plan, store: Store, number: int, verdict: MutantVerdict) -> dict[str, Any]:
+    mutant, status = plan.mutants[number], store.findings[plan.keys[number]].status
+    return {
+        "file": mutant.file,
+        "line": mutant.line,
+        "description": mutant.description,
+        "status": status,
+        "alone": "killed" if verdict.killed else "survived",
+        "message": verdict.message,
         # A survivor that is neither killed nor proven says nothing that could be wrong.
-        if status in (KILLED, PROVEN) and verdict.killed != (status == KILLED):
-            found.append((number, verdict))
-    return found
+        "agrees": status not in (KILLED, PROVEN) or verdict.killed == (status == KILLED),
+    }

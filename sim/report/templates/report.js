@@ -109,6 +109,17 @@
     if (event.target.matches("[data-copy]")) copy(event.target);
   });
 
+  // A link to a fold opens it.
+  const reveal = () => {
+    const target = location.hash && document.getElementById(location.hash.slice(1));
+    if (target instanceof HTMLDetailsElement) {
+      target.open = true;
+      target.scrollIntoView();
+    }
+  };
+  addEventListener("hashchange", reveal);
+  reveal();
+
   const links = new Map([...document.querySelectorAll(".toc a")].map((a) => [a.hash.slice(1), a]));
   const watch = new IntersectionObserver((entries) => {
     for (const entry of entries) {

@@ -26,6 +26,15 @@ from model.chip.operation_table import (
     VECTORS,
     Operand,
 )
+from verif.bins.boundaries import (
+    ENDS,
+    LONGEST_SUM,
+    around,
+    counter_bins,
+    length_bins,
+    region_bins,
+)
+from verif.bins.dependencies import dependency_bins
 from verif.typed import RecordError, convert, read_yaml
 
 PLAN_FILE = Path(__file__).with_name("testplan.yaml")
@@ -73,6 +82,14 @@ NAMED_LISTS: dict[str, list[str]] = {
     ],
     "address_causes": list(_address_causes()),
     "overlap_causes": list(_overlap_causes()),
+    "boundary_regions": region_bins(),
+    "boundary_lengths": length_bins(),
+    "boundary_counters": counter_bins(),
+    "boundary_ends": [str(value) for value in around(ENDS)],
+    "boundary_indices": [str(value) for value in around(4094)],
+    "sm_sums": [str(1 << k) for k in range(16, LONGEST_SUM + 1)],
+    "mm_sums": [str(1 << k) for k in range(3, 20)],
+    "dependencies": dependency_bins(),
 }
 """Names that follow from the table of operations, in its order."""
 

@@ -16,7 +16,7 @@ from verif.items.program_item import ProgramItem
 from verif.stimulus.directed import REGISTRY
 from verif.stimulus.random_program import random_items
 
-PROGRAMS = 400
+PROGRAMS = 500
 
 
 @cache

@@ -31,6 +31,7 @@ from verif.stimulus.random_program import random_item, random_items
 from verif.stimulus.source import Source
 from verif.stimulus.surroundings import series_start
 
+LONGEST_FED = 40  # instructions of programs whose results are meant to feed each other
 PYTHONS = sorted(Path.home().glob(".pyenv/versions/3.1[0-3].*/bin/python"))
 
 
@@ -103,6 +104,8 @@ def test_results_reach_memory(profile: str) -> None:
     """Wrong words from an instruction change the final memory of most programs."""
     reached = total = 0
     for item in random_items(8, profile, 80):
+        if len(item.program) > LONGEST_FED:
+            continue  # crowds and marathons write the same words again and again
         clean = final_memory(item)
         executed = len(timeline(item.program, item.read_latency)) - 1
         writers = [pc for pc in range(executed - 1) if len(written(decode(item.program[pc])))]
@@ -126,8 +129,8 @@ def test_seeds_and_profiles_differ() -> None:
 
 
 GOLDEN = {
-    "typical": "b579f635df6b7044",
-    "raw": "baa258e368d08836",
+    "typical": "194897b9cbb5f3ba",
+    "raw": "221344e8ddcb1440",
 }
 
 

@@ -9,6 +9,8 @@ import numpy.typing as npt
 
 from model.chip.isa import SPAD_WORDS, FaultCode, Instruction, Op, check_fault, decode
 from model.chip.machine import Machine, RunResult
+from verif.bins.boundaries import boundary_hits, run_hits
+from verif.bins.dependencies import Followers
 from verif.bins.faults import fault_hits
 from verif.bins.fields import Hit, field_hits
 from verif.bins.surroundings import surroundings_hits
@@ -27,6 +29,7 @@ class ProgramBins:
     machine: Machine
     hits: set[Hit] = field(default_factory=set)
     _previous: str = ""
+    _followers: Followers = field(default_factory=Followers)
 
     def trace(self, pc: int, instruction: Instruction) -> None:
         """Note an instruction that is about to complete or fault."""
@@ -35,6 +38,8 @@ class ProgramBins:
             return
         self._complete(instruction)
         self.hits.update(value_hits(instruction, self.machine.spad))
+        self.hits.update(boundary_hits(instruction))
+        self.hits.update(self._followers.hits(instruction))
 
     def _complete(self, instruction: Instruction) -> None:
         self.hits.update(field_hits(instruction, self.machine.depth))
@@ -50,6 +55,7 @@ class ProgramBins:
         pc = len(result.retires)
         if result.fault == FaultCode.NONE and pc < len(item.program):
             self._complete(decode(item.program[pc]))
+        self.hits.update(run_hits(result))
         self.hits.update(surroundings_hits(item, result, previous))
         return self.hits
 

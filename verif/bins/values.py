@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import numpy.typing as npt
 
+from model.chip.fixed_point import EXP_TABLE
 from model.chip.isa import Instruction, Op
 from model.chip.operations import matrix_addresses
+from verif.bins.boundaries import around, near_power
 from verif.bins.fields import Hit
 
 Spad = npt.NDArray[np.uint32]
@@ -53,6 +55,10 @@ def _matrix(i: Instruction, spad: Spad) -> Iterator[Hit]:
         yield "mm_sum", "smallest" if low == -64 * 128 * 127 else "negative"
     if not sums.all():
         yield "mm_sum", "zero"
+    for value in sums.ravel().tolist():
+        place = near_power(abs(value))
+        if place:
+            yield "mm_power", f"{'negative' if value < 0 else 'positive'}/{place}"
 
 
 _ROUNDING = ("exact", "down", "tie", "up")
@@ -63,6 +69,13 @@ def _requantize(i: Instruction, spad: Spad) -> Iterator[Hit]:
     yield from (("rq_accumulator", name) for name in _accumulator_classes(acc))
     product = acc * i.d
     magnitude = np.abs(product)
+    for value in set(product.tolist()) if len(product) < 64 else ():
+        size = abs(value)
+        if size:
+            sign = "negative" if value < 0 else "positive"
+            yield "rq_product", f"{size.bit_length() - 1}/{sign}"
+            if not size & (size - 1):
+                yield "rq_product", f"{size.bit_length() - 1}/power"
     half = (1 << i.e) >> 1
     fraction = magnitude & ((1 << i.e) - 1)
     kind = (fraction > 0).astype(np.int64) + (fraction >= half) + (fraction > half)
@@ -127,6 +140,10 @@ def _softmax(i: Instruction, spad: Spad) -> Iterator[Hit]:
     yield "sm_place", _place(int(scores.argmax()), len(scores))
     yield "sm_ties", _ties(int((scores == largest).sum()), len(scores))
     yield "sm_maximum", INT8_CLASSES[_INT8_CLASS[largest + 128]]
+    total = int(EXP_TABLE.take(largest - scores).sum())
+    place = near_power(total)
+    if place:
+        yield "sm_sum", place
     for distance in _present(largest - scores):
         yield "sm_distance", str(distance)
 
@@ -161,6 +178,8 @@ def _argmax(i: Instruction, spad: Spad) -> Iterator[Hit]:
     largest, smallest = int(values.max()), int(values.min())
     yield "amax_place", _place(int(values.argmax()), len(values))
     yield "amax_ties", _ties(int((values == largest).sum()), len(values))
+    if int(values.argmax()) in _INDICES:
+        yield "amax_index", str(int(values.argmax()))
     signs = "all_negative" if largest < 0 else "mixed" if smallest < 0 else "none_negative"
     yield "amax_signs", signs
     exact = {-(2**31): "int32_minimum", 2**31 - 1: "int32_maximum"}
@@ -169,6 +188,7 @@ def _argmax(i: Instruction, spad: Spad) -> Iterator[Hit]:
         yield "amax_maximum", "difference_overflows"
 
 
+_INDICES = frozenset(around(4094))
 _SHIFTS = np.arange(0, 32, 4, dtype=np.uint32)
 
 

@@ -12,10 +12,10 @@ from verif.stimulus.source import Source
 
 BLOCK = 64
 
-KINDS = ("word", "int8", "corner", "small", "accumulator", "int32", "equal", "junk")
+KINDS = ("word", "int8", "corner", "small", "accumulator", "int32", "equal", "junk", "least")
 """Kinds of block: any word; sign-extended int8; int8 corner values; values -4..3 (ties, narrow
 softmax rows); sums as MM makes them; int32 corner values; one value throughout; int8 corner
-values under upper bits that do not match."""
+values under upper bits that do not match; the least int8 throughout (largest sums)."""
 
 _INT8_TABLE = words([INT8_CORNERS[i % len(INT8_CORNERS)] for i in range(256)])
 _INT32_TABLE = words([INT32_CORNERS[i % len(INT32_CORNERS)] for i in range(256)])
@@ -57,6 +57,8 @@ def _shaped(kind: int, block: Words) -> Words:
         return _INT32_TABLE.take(low)
     elif kind == 6:
         return np.repeat(_INT8_TABLE.take(low[:, :1]), BLOCK, axis=1)
+    elif kind == 8:
+        return np.full_like(block, np.uint32(0xFFFFFF80))
     else:
         corners = _INT8_TABLE.take(block >> 24) & np.uint32(0xFF)
         junk: Words = block & np.uint32(0xFFFFFF00) | corners

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from functools import partial
 
 from model.chip.isa import SPAD_WORDS, Instruction, Op, amax, instruction, ld, mm, rq, st, unpack
-from model.chip.operation_table import EXECUTED, OPERATIONS, Operation
+from model.chip.operation_table import EXECUTED, MAX_K, OPERATIONS, Operation
+from verif.stimulus.contents import BLOCK
 from verif.stimulus.operands import Operands
 
 
@@ -28,6 +29,8 @@ def matmul(o: Operands) -> Instruction:
     """MM of any shape, dense or strided."""
     source = o.source
     m, n, k = source.between(1, 4), source.between(1, 4), o.inner()
+    if source.chance(4):
+        return squares(o, m, n)
     tb = source.bits(1)
     first, second = o.fed(min(m * k, 256)), o.fed(min(k * n, 256))
     overlay = source.below(10)
@@ -36,6 +39,15 @@ def matmul(o: Operands) -> Instruction:
     o.written.append((dst, m * n))
     o.sums.append((dst, m * n))
     return mm(dst, first, second, m, k, n, tb=tb, lda=lda, ldb=ldb, ldc=ldc)
+
+
+def squares(o: Operands, m: int, n: int) -> Instruction:
+    """MM of one block of 64 words by itself: the largest sums when all its words are the same."""
+    block = BLOCK * o.source.below(SPAD_WORDS // BLOCK)
+    dst = o.place(m * n)
+    o.written.append((dst, m * n))
+    o.sums.append((dst, m * n))
+    return mm(dst, block, block, m, MAX_K, n, tb=1, lda=0, ldb=0)
 
 
 def requantize(o: Operands) -> Instruction:

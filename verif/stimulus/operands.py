@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from model.chip.isa import EXT_WORDS, MAX_LENGTH, SPAD_WORDS
+from model.chip.operation_table import MAX_K
 from verif.stimulus.profiles import Profile
 from verif.stimulus.source import Source
 
@@ -26,10 +27,31 @@ class Operands:
         """Whether the next choice is taken from corner values."""
         return self.source.chance(self.profile.corners)
 
+    def at_power(self) -> bool:
+        """Whether the next choice is made at a power of two."""
+        return self.source.chance(self.profile.powers)
+
+    def near_power(self, most: int) -> int:
+        """A power of two of at most ``most``, or its neighbour; 1 at least."""
+        power = 1 << self.source.below(most.bit_length())
+        return max(1, power + self.source.pick((-1, 0, 1)))
+
+    def around_power(self, length: int, limit: int) -> int:
+        """A base for ``length`` words below ``limit`` that lie across a power of two or beside it.
+
+        The region ends at the power or one before, starts there or one behind, or contains it.
+        """
+        power = 1 << self.source.below(limit.bit_length() - 1)
+        kind = self.source.below(8)
+        before = (length, length + 1, 0, -1)[kind] if kind < 4 else 1 + self.source.below(length)
+        return min(max(0, power - before), limit - length)
+
     def length(self, longest: int = MAX_LENGTH) -> int:
         """A vector length of 1..longest."""
         if self.corner():
             value = self.source.weighted(CORNER_LENGTHS)
+        elif self.at_power():
+            value = self.near_power(self.profile.lengths[-1][1])
         else:
             value = self.source.between(1, self.source.weighted(self.profile.lengths))
         return min(value, longest)
@@ -38,6 +60,8 @@ class Operands:
         """A base for ``length`` words below ``limit``; at either end more often than by chance."""
         if self.corner():
             return self.source.pick((0, limit - length))
+        if self.at_power():
+            return self.around_power(length, limit)
         return self.source.below(limit - length + 1)
 
     def fed(self, length: int, regions: list[tuple[int, int]] | None = None) -> int:
@@ -92,9 +116,12 @@ class Operands:
     def external(self, length: int) -> int:
         """An external base: mostly inside the memory, sometimes across or beyond its depth."""
         depth = self.profile.depth
-        if length <= depth and not self.source.chance(6):
+        if length <= depth and not self.source.chance(12):
             return self.place(length, depth)
-        if self.source.chance(40):
+        kind = self.source.below(8)
+        if kind < 4:
+            return self.around_power(length, EXT_WORDS)
+        if kind < 5:
             return EXT_WORDS - length
         return min(EXT_WORDS - length, max(0, depth - self.source.below(length + 1)))
 
@@ -102,13 +129,17 @@ class Operands:
         """K of a matrix product, 1..64."""
         if self.corner():
             return self.source.pick((1, 1, 2, 3, 4, 5, 8, 63, 64))
+        if self.at_power():
+            return min(MAX_K, self.near_power(self.profile.inner[-1][1]))
         return self.source.between(1, self.source.weighted(self.profile.inner))
 
     def stride(self, dense: int) -> int:
         """A stride: mostly the dense one; else beside it, or any, or a corner value."""
         if not self.corner() and self.source.chance(70):
             return dense
-        kind = self.source.below(3)
+        kind = self.source.below(4)
+        if kind == 3:
+            return self.near_power(MAX_LENGTH)
         if kind == 0:
             return max(0, dense + self.source.pick((-1, 1, 2)))
         return self.source.pick(CORNER_STRIDES) if kind == 1 else self.source.bits(12)
@@ -122,8 +153,8 @@ class Operands:
         if kind < 3:
             # acc * m / 2**s stays around +-200 for |acc| between 2**7 and 2**21.
             return (1 << 23) | source.bits(23), source.between(23, 37)
-        if kind < 6:
-            # A power of two a little below 2**s: products of small numbers hit ties.
+        if kind < 5:
+            # A power of two around 2**s: 64 becomes 128, products of small numbers hit ties.
             bit = source.below(24)
-            return 1 << bit, min(63, bit + source.between(0, 4))
+            return 1 << bit, max(0, bit + source.between(-1, 4))
         return source.bits(24), source.bits(6)

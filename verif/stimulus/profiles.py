@@ -36,6 +36,11 @@ class Profile:
         ops: (weight, op) pairs.
         lengths: (weight, longest) pairs: a vector's length is uniform in 1..longest.
         corners: percent of operand choices (base, length, stride, scale) taken from corner values.
+        powers: percent of them at a power of two, or one beside it.
+        repeats: percent of instructions that come again after a write into what they read.
+        crowd: percent of programs that begin with up to 1,024 cheap instructions.
+        marathon: percent of programs that drive a counter of cycles to 2**13 up to 2**17.
+        all_external: percent of programs with the whole external memory behind their image.
         inner: (weight, longest K) pairs of MM.
         contents: (weight, index into contents.KINDS) pairs.
         depth: external memory in words.
@@ -50,6 +55,11 @@ class Profile:
     ops: Weights = EVEN_OPS
     lengths: Weights = ((6, 8), (3, 16), (1, 32))
     corners: int = 10
+    powers: int = 12
+    repeats: int = 6
+    crowd: int = 2
+    marathon: int = 0
+    all_external: int = 3
     inner: Weights = ((6, 6), (3, 16), (1, 32))
     contents: Weights = ((2, 0), (5, 1), (2, 2), (2, 3), (3, 4), (1, 5), (1, 6), (1, 7))
     depth: int = 1024
@@ -69,7 +79,7 @@ PROFILES: dict[str, Profile] = {
             lengths=((8, 4), (3, 20), (1, 70)),
             corners=70,
             inner=((3, 3), (1, 64)),
-            contents=((1, 0), (1, 1), (4, 2), (2, 3), (1, 4), (4, 5), (2, 6), (4, 7)),
+            contents=((1, 0), (1, 1), (4, 2), (2, 3), (1, 4), (4, 5), (2, 6), (4, 7), (1, 8)),
             surroundings=SurroundingsOdds(corner_latency=40, varying_latency=15, abort=15),
         ),
         Profile(
@@ -78,6 +88,8 @@ PROFILES: dict[str, Profile] = {
             instructions=(3, 6),
             lengths=((1, 255), (3, 900), (1, 4095)),
             corners=10,
+            crowd=0,
+            marathon=3,
             inner=((1, 64),),
             depth=4096,
             surroundings=SurroundingsOdds(start_pulses=10, abort=4),
@@ -88,7 +100,7 @@ PROFILES: dict[str, Profile] = {
             ops=((4, Op.LD), (2, Op.ST), (24, Op.MM), (6, Op.RQ), (1, Op.SM), (1, Op.VADD)),
             corners=30,
             inner=((3, 8), (3, 24), (3, 64)),
-            contents=((2, 0), (4, 1), (4, 2), (1, 3), (1, 5), (1, 6), (3, 7)),
+            contents=((2, 0), (4, 1), (4, 2), (1, 3), (1, 5), (1, 6), (3, 7), (1, 8)),
         ),
         Profile(
             "faults",

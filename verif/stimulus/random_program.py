@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from model.chip.isa import SPAD_WORDS, encode, st
+from model.chip.isa import EXT_WORDS, SPAD_WORDS, Instruction, encode, st
 from verif.items.program_item import ProgramItem
 from verif.stimulus.contents import random_words
 from verif.stimulus.instructions import random_instruction
 from verif.stimulus.operands import Operands
 from verif.stimulus.profiles import Profile, profile_named
 from verif.stimulus.provoke import boundary_instruction, raw_word
+from verif.stimulus.series import again, crowd, marathon
 from verif.stimulus.source import Source
 from verif.stimulus.surroundings import random_control, random_surroundings
 
@@ -30,6 +31,7 @@ def random_item(seed: int, profile: str, index: int) -> ProgramItem:
     source = Source(seed, profile, index)
     program = _program(source, chosen)
     around = random_surroundings(source, chosen.surroundings, program, index)
+    depth = EXT_WORDS if source.chance(chosen.all_external) else chosen.depth
     size = chosen.depth if around.keep_scratchpad else chosen.depth + SPAD_WORDS
     contents = random_words(source, size, chosen.contents)
     return ProgramItem(
@@ -39,7 +41,7 @@ def random_item(seed: int, profile: str, index: int) -> ProgramItem:
         spad=None if around.keep_scratchpad else contents[chosen.depth :],
         latency=around.latency,
         latencies=around.latencies,
-        depth=chosen.depth,
+        depth=depth,
         reset_before=around.reset_before,
         start_pulses=around.start_pulses,
         abort_at=around.abort_at,
@@ -58,14 +60,23 @@ def _program(source: Source, profile: Profile) -> list[int]:
     """Random instructions, then stores of the last results, then a HALT most of the time."""
     operands = Operands(source, profile)
     program = []
+    legal: list[Instruction] = []
+    if source.chance(profile.crowd):
+        program += [encode(instruction) for instruction in crowd(operands)]
     for _ in range(source.between(*profile.instructions)):
         draw = source.below(100)
         if draw < profile.boundary:
             program.append(encode(boundary_instruction(operands)))
         elif draw < profile.boundary + profile.raw:
             program.append(raw_word(operands))
+        elif legal and source.chance(profile.repeats):
+            earlier = legal[-1 - source.below(min(3, len(legal)))]
+            program += [encode(instruction) for instruction in again(operands, earlier)]
         else:
-            program.append(encode(random_instruction(operands)))
+            legal.append(random_instruction(operands))
+            program.append(encode(legal[-1]))
+    if source.chance(profile.marathon):
+        program += [encode(instruction) for instruction in marathon(operands)]
     program += _final_stores(source, operands, profile.depth)
     if not source.chance(5):
         # Anything may stand in a HALT's other fields and behind it.
@@ -76,9 +87,9 @@ def _program(source: Source, profile: Profile) -> list[int]:
 
 
 def _final_stores(source: Source, operands: Operands, depth: int) -> list[int]:
-    """Stores of up to six late results, side by side in the external memory."""
+    """Stores of up to seven late results, side by side in the external memory."""
     stores = []
-    results = list(dict.fromkeys(reversed(operands.written)))[: source.between(3, 6)]
+    results = list(dict.fromkeys(reversed(operands.written)))[: source.between(4, 7)]
     sizes = [min(size, LONGEST_FINAL_STORE) for _, size in results]
     address = source.below(depth - sum(sizes) + 1)
     for (base, _), size in zip(results, sizes, strict=True):

@@ -1,0 +1,112 @@
+"""Bins of instructions that follow each other: triples, dependencies, repeats on changed data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from model.chip.isa import Instruction, Op
+from model.chip.operation_table import EXECUTED, OPERATIONS
+from model.chip.operations import matrix_addresses
+
+Hit = tuple[str, str]
+Region = tuple[str, int, int]
+"""Memory, first address, address behind the last."""
+
+RELATIONS = ("same", "overlapping", "adjacent")
+
+
+@dataclass(frozen=True)
+class Accesses:
+    """Regions that an instruction reads and writes; of an MM from its lowest to its highest."""
+
+    reads: tuple[Region, ...]
+    writes: tuple[Region, ...]
+
+
+@lru_cache(maxsize=16384)
+def accesses(i: Instruction) -> Accesses:
+    """What an instruction that completes touches."""
+    reads: list[Region] = []
+    writes: list[Region] = []
+    matrix: dict[str, tuple[int, int]] = {}
+    if i.op == Op.MM:
+        where = matrix_addresses(i)
+        named = {"dst": where.c, "A": where.a, "B": where.b}
+        matrix = {name: (int(a.min()), int(a.max()) + 1) for name, a in named.items()}
+    for operand in OPERATIONS[i.op].regions:
+        base = getattr(i, operand.field)
+        low, high = matrix.get(operand.name) or (base, base + operand.size(i.length))
+        written = operand.name == "dst"
+        (writes if written else reads).append((operand.memory, low, high))
+    return Accesses(tuple(reads), tuple(writes))
+
+
+def dependency_bins() -> list[str]:
+    """A writer, a reader at a distance of one or two instructions, and how their regions lie."""
+    writers = [row.name for row in EXECUTED if row.destination]
+    readers = [row.name for row in EXECUTED if row.sources]
+    pairs = [(writer, reader) for writer in writers for reader in readers] + [("ST", "LD")]
+    return [
+        f"{writer}/{reader}/{distance}/{relation}"
+        for writer, reader in pairs
+        for distance in (1, 2)
+        for relation in RELATIONS
+    ]
+
+
+@dataclass
+class Followers:
+    """Looks at the instructions of one program in turn."""
+
+    _last: list[Instruction] = field(default_factory=list)
+    _seen: dict[Instruction, int] = field(default_factory=dict)
+    _writes: list[tuple[Region, ...]] = field(default_factory=list)
+
+    def hits(self, i: Instruction) -> Iterator[Hit]:
+        """Bins of the next instruction that completes."""
+        name = Op(i.op).name
+        touched = accesses(i)
+        dependent = False
+        for distance, earlier in enumerate(reversed(self._last), 1):
+            before = accesses(earlier)
+            dependent |= (
+                _meet(before.writes, touched.reads)
+                or _meet(before.writes, touched.writes)
+                or _meet(before.reads, touched.writes)
+            )
+            for relation in _relations(before.writes, touched.reads):
+                yield "dependency", f"{Op(earlier.op).name}/{name}/{distance}/{relation}"
+        if len(self._last) == 2:
+            names = "/".join(Op(earlier.op).name for earlier in self._last)
+            yield "operation_triple", f"{names}/{name}/{'dependent' if dependent else 'apart'}"
+        earlier_place = self._seen.get(i)
+        if earlier_place is not None and any(
+            _meet(written, touched.reads) for written in self._writes[earlier_place:]
+        ):
+            yield "repeat", name
+        self._writes.append(touched.writes)
+        self._seen[i] = len(self._writes) - 1
+        self._last = [*self._last[-1:], i]
+
+
+def _meet(some: tuple[Region, ...], others: tuple[Region, ...]) -> bool:
+    return any(
+        memory == other and low < end and start < high
+        for memory, low, high in some
+        for other, start, end in others
+    )
+
+
+def _relations(writes: tuple[Region, ...], reads: tuple[Region, ...]) -> Iterator[str]:
+    for memory, low, high in writes:
+        for other, start, end in reads:
+            if memory != other:
+                continue
+            if low == start:
+                yield "same"
+            elif low < end and start < high:
+                yield "overlapping"
+            elif low == end or start == high:
+                yield "adjacent"

@@ -24,7 +24,13 @@ from sim.coverage.exclusions import (
 )
 from sim.coverage.report import Report, print_report
 from sim.coverage.workloads import workloads
-from sim.engine.design import Design, add_design_option, design_files, print_design
+from sim.engine.design import (
+    Design,
+    add_design_option,
+    design_files,
+    print_design,
+    show_report,
+)
 from sim.engine.play import Batch
 from sim.shared.cli import Parser, integer, run
 from sim.shared.errors import UsageError
@@ -90,7 +96,7 @@ def cover(args: argparse.Namespace, files: ResultFiles) -> int:
     return files.finish(
         console,
         not report.problems,
-        f"coverage, {report.seconds:.0f} s; make report shows it",
+        f"coverage, {report.seconds:.0f} s; {show_report(design)} shows it",
         report.to_json(),
         [
             Suite("coverage.programs", program_cases(report.played.results)),

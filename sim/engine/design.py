@@ -187,6 +187,11 @@ def random_command(settings: str, seed: int) -> str:
     return f"make random {settings} SEED={seed} PROFILE={{profile}} ONLY={{index}} WAVES=1"
 
 
+def show_report(design: Design) -> str:
+    """The command that makes the report about a design."""
+    return "make report" + ("" if design.is_own else f" RTL={shlex.quote(shown(design.path))}")
+
+
 def python_command() -> str:
     """This interpreter, as a command is given it in the project's folder."""
     return shlex.quote(shown(Path(sys.executable)))

@@ -102,19 +102,18 @@ def checks_table(rows: list[dict[str, Any]]) -> Table:
 
 
 def faults_table(rows: list[dict[str, Any]]) -> Table:
-    """Return one row a fault: what found it, after how many programs, what was named."""
+    """Return one row a fault: the program that found it, the check, and what was named."""
     lines = []
     for row in rows:
-        cells: list[str | Cell] = [Cell(row["name"], "mono"), row["about"], row["kind"]]
-        for way in WAYS:
-            found = row[way]
-            right = {"yes": Cell(found["named"], "good"), "no": Cell(found["named"] or "-", "bad")}
-            cells += [
-                f"{found['programs']:,}" if found["programs"] else Cell("not found", "soft"),
-                found["check"],
-                right.get(found["right"], Cell(found["named"], "soft")),
-            ]
-        lines.append([*cells, row["operation"]])
-    each = [f"{way}: {name}" for way in WAYS for name in ("program", "check", "named")]
-    head = ("fault", "what it does", "kind", *each, "right is")
-    return Table(head, lines, "<<<><<><<<", title="Fault by fault")
+        cells = [Cell(row["name"], "mono"), row["about"], row["kind"], row["operation"]]
+        for found in (row[way] for way in WAYS):
+            if not found["check"]:
+                cells.append(Cell("not found", "soft"))
+                continue
+            named = f", {found['named']}" if found["named"] else ""
+            style = {"yes": "good", "no": "bad"}.get(found["right"], "")
+            cells.append(Cell(f"{found['programs']:,}: {found['check']}{named}", style))
+        lines.append(cells)
+    head = ("fault", "what it does", "kind", "operation", *WAYS)
+    caption = "Number of the program that failed first, the check, and the operation that it named."
+    return Table(head, lines, "<<<<<<", "Fault by fault", caption)

@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.console import Console
 
 from model.errors import check_int
-from sim.engine.design import design_option, own_design
+from sim.engine.design import design_option, own_design, show_report
 from sim.mutate.common.options import add_campaign_options, check_campaign_options
 from sim.mutate.common.stages import StageProgress
 from sim.mutate.common.store import Store
@@ -69,7 +69,8 @@ def judge(plan: Plan, options: argparse.Namespace, console: Console) -> int:
     summary = summarize(plan, store, campaign.times, time.monotonic() - began)
     data = options.folder / "report.json"
     write_json(data, summary.as_json())
-    console.print(f"data: {shown(data)}; make report shows it", highlight=False, soft_wrap=True)
+    text = f"data: {shown(data)}; {show_report(plan.design)} shows it"
+    console.print(text, highlight=False, markup=False, soft_wrap=True)
     if not plan.design.is_own:
         console.print(f"design: {plan.design}", highlight=False, markup=False, soft_wrap=True)
     for line in summary.lines():

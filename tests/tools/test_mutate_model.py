@@ -15,7 +15,7 @@ from sim.mutate.model import pytest_process
 from sim.mutate.model import runner as runners
 from sim.mutate.model.equivalents import load_reasons, stale
 from sim.mutate.model.generate import Mutant, generate
-from sim.mutate.model.runner import MutationError, Runner, Verdict, ending, verdict
+from sim.mutate.model.runner import Ending, MutationError, Runner, ending, verdict
 from sim.mutate.model.targets import TARGETS, Target
 from sim.shared.errors import UsageError
 from sim.shared.paths import ROOT
@@ -83,7 +83,7 @@ def test_operators_and_statements_are_changed_but_no_annotations() -> None:
 def test_each_verdict_with_the_test_that_came_to_it(toy: Path) -> None:
     made = changes()
     start, count = "test_toy.py::test_start", "test_toy.py::test_count"
-    wanted: dict[str, tuple[Verdict, str]] = {
+    wanted: dict[str, tuple[Ending, str]] = {
         "self.now = 0 -> self.now = 1": ("killed", start),
         "self.now += 1 -> self.now += 2": ("killed", count),
         "self.limit = limit -> pass": ("survived", ""),
@@ -93,9 +93,9 @@ def test_each_verdict_with_the_test_that_came_to_it(toy: Path) -> None:
     assert toy / "test_toy.py" in runner.baseline("counter", SOURCE)
     assert runner.seconds.keys() == {start, count}
     runner.seconds[start] = 0.0  # the first to run
-    got: dict[str, tuple[Verdict, str]] = {}
+    got: dict[str, tuple[Ending, str]] = {}
 
-    def done(mutant: Mutant, found: Verdict, test: str) -> None:
+    def done(mutant: Mutant, found: Ending, test: str) -> None:
         got[mutant.key] = found, test
 
     runner.run([made[key] for key in wanted], 1, done)
@@ -160,7 +160,7 @@ def test_a_process_that_was_ended_or_held_up_runs_again(
     runner.baseline("counter", SOURCE)
     (toy / "test_toy.py").write_text(TESTS + KILL_ONCE.format(what=what))
     monkeypatch.setattr(runners, "WAIT_SECONDS", limit)
-    got: list[tuple[Verdict, str]] = []
+    got: list[tuple[Ending, str]] = []
     survivor = changes()["self.limit = limit -> pass"]
     runner.run([survivor], 1, lambda mutant, found, test: got.append((found, test)))
     assert got == [("survived", "")]
@@ -171,7 +171,7 @@ def test_a_crash_that_repeats_is_called_one(toy: Path) -> None:
     runner.baseline("counter", SOURCE)
     text = SOURCE.replace("self.now += 1", "__import__('os').abort()")
     crashes = Mutant("counter", "test", 11, "self.now += 1", "abort", text)
-    got: list[tuple[Verdict, str]] = []
+    got: list[tuple[Ending, str]] = []
     runner.run([crashes], 1, lambda mutant, found, test: got.append((found, test)))
     assert got == [("crash", "test_toy.py::test_count")]
 

@@ -43,6 +43,10 @@ module ga2_amax (
         settle_q <= 1'b0;
         we_q <= 1'b0;
       end else if (start) begin
+`ifdef GA2_ASSERT
+        assert (!ren_q && !data_q && !settle_q && !we_q) else $error("started while it works");
+        assert (len != '0) else $error("started with nothing to search");
+`endif
         ren_q <= 1'b1;
         raddr_q <= src;
         left_q <= len;
@@ -68,6 +72,12 @@ module ga2_amax (
         end
         settle_q <= data_q && !ren_q;
         we_q <= settle_q;
+`ifdef GA2_ASSERT
+        if (we_q) begin
+          assert (best_index_q < index_q)
+          else $error("the maximum is at %0d of %0d", best_index_q, index_q);
+        end
+`endif
       end
     end
   end

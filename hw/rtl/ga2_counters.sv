@@ -38,7 +38,14 @@ module ga2_counters (
           if (is_mm) cyc_mm_q <= cyc_mm_q + 32'd1;
           else if (is_dma) cyc_dma_q <= cyc_dma_q + 32'd1;
           else cyc_vec_q <= cyc_vec_q + 32'd1;
-          if (retire) n_inst_q <= n_inst_q + 32'd1;
+          if (retire) begin
+`ifdef GA2_ASSERT
+            // FETCH and ISSUE of every instruction, this one's among them, and all cycles of WAIT.
+            assert (cyc_total_q == cyc_mm_q + cyc_dma_q + cyc_vec_q + (n_inst_q << 1) + 32'd2)
+            else $error("%0d cycles are not all counted for their units", cyc_total_q);
+`endif
+            n_inst_q <= n_inst_q + 32'd1;
+          end
         end
       end
     end

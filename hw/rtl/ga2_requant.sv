@@ -51,6 +51,10 @@ module ga2_requant (
         data_q <= 1'b0;
         we_q <= 1'b0;
       end else if (start) begin
+`ifdef GA2_ASSERT
+        assert (!ren_q && !data_q && !we_q) else $error("started while it works");
+        assert (len != '0) else $error("started with nothing to requantize");
+`endif
         ren_q <= 1'b1;
         raddr_q <= src;
         left_q <= len;

@@ -40,6 +40,10 @@ module ga2_unpack (
         we_q <= 1'b0;
         done_q <= 1'b0;
       end else if (start) begin
+`ifdef GA2_ASSERT
+        assert (!ren_q && !latch_q && !we_q && !done_q) else $error("started while it works");
+        assert (len != '0) else $error("started with nothing to unpack");
+`endif
         ren_q <= 1'b1;
         raddr_q <= src;
         left_q <= len;
@@ -64,6 +68,9 @@ module ga2_unpack (
           done_q <= left_q == 9'd1;
         end
       end else begin
+`ifdef GA2_ASSERT
+        assert (nibble_q == '0) else $error("ended amid a word, before nibble %0d", nibble_q);
+`endif
         done_q <= 1'b0;
       end
     end

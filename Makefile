@@ -96,8 +96,8 @@ directed: setup ## directed programs of every feature: SIM=... [NAME="softmax mm
 	@$(PY) -m sim.programs.directed $(sim_opts) $(call opt,NAME,--name) $(call flag,QUICK,--quick) \
 	  $(call flag,LIST,--list) $(call opt,SHRINK,--shrink)
 
-shrink: setup ## reduce a failing program of any run: FAILURE=build/jobs/<job>/failing/<n> SIM=... [SHRINK=30] [WAVES=1] [RTL=folder]
-	@$(PY) -m sim.programs.shrink $(sim_opts) $(call opt,FAILURE,--failure) $(call opt,SHRINK,--seconds)
+shrink: setup-all ## reduce a failing program of any run: FAILURE=build/jobs/<job>/failing/<n> [SHRINK=30] [WAVES=1]; [SIM=...] [RTL=folder] instead of what it failed on
+	@$(PY) -m sim.programs.shrink $(call flag,WAVES,--waves) $(call opt,RTL,--rtl) $(if $(filter file,$(origin SIM)),,--sim $(SIM)) $(call opt,FAILURE,--failure) $(call opt,SHRINK,--seconds)
 
 powerup: ## directed and random programs from two random initial states in Verilator: [N=100] [SEED=1] [RTL=folder]
 	@sim/setup/setup.sh python verilator
@@ -107,8 +107,8 @@ cov: setup-all ## functional and code coverage of directed, random and decode pr
 	@$(PY) -m sim.coverage $(if $(filter file,$(origin SIM)),,--sim $(SIM)) $(call opt,N,--programs) \
 	  $(call opt,SEED,--seed) $(call opt,JOBS,--jobs) $(call opt,ALSO,--also) $(call opt,RTL,--rtl)
 
-testplan: setup-python ## features of the ISA, their tests with the last outcome, their coverage: [ALL=1] fails when a test did not run
-	@$(PY) -m sim.plan $(call flag,ALL,--all-ran)
+testplan: setup-python ## features of the ISA, their tests with the last outcome, their coverage: [ALL=1] fails when a test did not run [RTL=folder]
+	@$(PY) -m sim.plan $(call flag,ALL,--all-ran) $(call opt,RTL,--rtl)
 
 ##@ Quality
 .PHONY: test lint bench

@@ -81,7 +81,7 @@ class JobRecord:
         if design.hash != stamp["hash"] and not changed:
             raise UsageError(
                 f"{shown(path)} has changed since: it was {stamp['hash']}, it is {design.hash}; "
-                "with --changed the job is played on it as it is now"
+                f"--changed, or RTL={shown(path)}, plays the job on it as it is now"
             )
         return design
 

@@ -6,7 +6,7 @@ import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +14,10 @@ from rich.console import Console
 from rich.markup import escape
 
 from sim.engine.builds import Build, BuildError, build, compiler_version
+from sim.engine.design import design_of
 from sim.engine.job_folder import job_path
 from sim.engine.simulator import JobResult, OnResult, SimulationError, simulate
-from sim.shared.paths import WAVES, shown
+from sim.shared.paths import RTL, WAVES, shown
 from sim.shared.progress import ProgramProgress
 from sim.shared.results import print_verdict
 from verif.items.job import FAILING, Job, load_job
@@ -224,7 +225,8 @@ def _simulate(
 
 def _wave_file(one: Simulation, number: int = 0, count: int = 1) -> Path:
     suffix = f"-{number}" if count > 1 else ""
-    return WAVES / f"{one.sim}-{job_name(one.job)}{suffix}"
+    folder = design_of(one.build.get("rtl", RTL)).output(WAVES.name)
+    return folder / f"{one.sim}-{job_name(one.job)}{suffix}"
 
 
 def job_name(job: Job) -> str:
@@ -248,7 +250,7 @@ def _record_failure(console: Console, batch: Batch) -> None:
     one, run = next((one, run) for one, run in batch.each() if run.failed)
     try:
         job = load_job(run.folder / FAILING / "0")
-        target = _wave_file(Simulation(job, one.sim))
+        target = _wave_file(replace(one, job=job))
         with console.status("recording waves of the first failing program"):
             made = build(one.sim, waves=True, **one.build)
             again = simulate(one.sim, job, waves=target, built=made, plusargs=one.plusargs)

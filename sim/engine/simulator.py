@@ -17,6 +17,7 @@ from sim.engine.job_folder import job_path, scratch_folder
 from sim.engine.job_record import JobRecord
 from sim.engine.save_file import write_save_file
 from sim.shared import junit
+from sim.shared.errors import ToolError
 from sim.shared.files import read_text
 from sim.shared.jsonl import Tail
 from sim.shared.outcome import Outcome
@@ -78,7 +79,7 @@ class JobResult:
         return not self.summary or self.ended is not Ended.EXITED
 
 
-class SimulationError(RuntimeError):
+class SimulationError(ToolError):
     """The simulator crashed, ran no test, or ran out of time; the message ends with its log.
 
     Attributes:

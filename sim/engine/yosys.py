@@ -17,9 +17,10 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from sim.engine.builds import tail, tool_environment
+from sim.shared.errors import ToolError
 
 
-class YosysError(RuntimeError):
+class YosysError(ToolError):
     """Yosys is missing, or gave up; the message ends with its own words."""
 
 

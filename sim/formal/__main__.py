@@ -13,7 +13,7 @@ from typing import Any
 from rich.console import Console
 
 from model.errors import check_int
-from sim.engine.design import Design, design_option, own_design
+from sim.engine.design import Design, add_design_option, design_files
 from sim.formal.proofs import Proof, Property, catalogue
 from sim.formal.sby import FOLDER, SbyResult
 from sim.formal.sby import run as run_sby
@@ -206,16 +206,16 @@ def main() -> int:
     """Prove, refute the mutants, print the tables; return 0 only if all is as it should be."""
     parser = Parser(prog="formal", description=__doc__)
     parser.add_argument("--modules", help="only these modules, e.g. 'divider load'")
-    parser.add_argument("--rtl", type=design_option, help="folder of the design, with ga2.f")
+    add_design_option(parser)
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument(
         "--mutants", action=argparse.BooleanOptionalAction, default=True, help="try the mutants"
     )
     args = parser.parse_args()
     check_int("jobs", args.jobs, 1)
-    design: Design = args.rtl or own_design()
+    design: Design = args.design
     proofs = chosen(args.modules)
-    with ResultFiles("formal", design.output("results"), design=design.to_json()) as files:
+    with design_files("formal", design, None) as files:
         return prove(proofs, design, args, files)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from rich.console import Console
 
 from model.errors import check_int
-from sim.engine.design import Design, design_option, own_design
+from sim.engine.design import Design, add_design_option, design_files
 from sim.engine.play import Batch, Simulation, play
 from sim.engine.yosys import YosysError
 from sim.gates.items import decode_items, random_programs
@@ -102,7 +102,7 @@ def runs_table(runs: Sequence[NetlistRun]) -> str:
 def main() -> int:
     """Synthesize, simulate, print sizes and verdicts; return 0 only if everything matched."""
     parser = Parser(prog="gls", description=__doc__)
-    parser.add_argument("--rtl", type=design_option, help="folder of the design, with ga2.f")
+    add_design_option(parser)
     parser.add_argument("--targets", default=" ".join(TARGETS), help="netlists, blank-separated")
     parser.add_argument("--sims", default="verilator icarus", help="simulators, blank-separated")
     parser.add_argument(
@@ -113,7 +113,7 @@ def main() -> int:
     )
     parser.add_argument("--seed", type=integer, default=1, help="of the random programs")
     args = parser.parse_args()
-    design: Design = args.rtl or own_design()
+    design: Design = args.design
     targets = chosen("TARGETS", args.targets, TARGETS)
     sims = chosen("SIMS", args.sims, tuple(OPTIONS))
     check_int("steps", args.steps, 0)
@@ -121,7 +121,7 @@ def main() -> int:
     check_int("seed", args.seed, 0)
     if not args.steps and not args.random:
         raise UsageError("STEPS=0 and N=0 leave nothing to play")
-    with ResultFiles("gls", design.output("results"), design=design.to_json()) as files:
+    with design_files("gls", design, None) as files:
         return simulate_gates(args, design, targets, sims, files)
 
 

@@ -7,19 +7,23 @@ what the last coverage run (``make cov``) found of each feature's bins.
 
 from __future__ import annotations
 
+import argparse
 import ast
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
+from sim.engine.design import add_design_option, design_files
 from sim.shared.cli import Parser, run
 from sim.shared.files import read_json
-from sim.shared.paths import RESULTS, ROOT
-from sim.shared.results import print_verdict
+from sim.shared.junit import Case, Suite
+from sim.shared.outcome import Outcome
+from sim.shared.paths import ROOT
+from sim.shared.results import ResultFiles
 from sim.shared.test_log import Run, last_runs
 from verif.plan import PLAN_FILE, Feature, Plan, load_plan
 from verif.stimulus.directed import REGISTRY
@@ -175,29 +179,37 @@ def main() -> int:
     """Check, print the table and the sums; return 1 when something is wrong."""
     parser = Parser(prog="testplan", description=__doc__)
     parser.add_argument("--plan", type=Path, default=PLAN_FILE, metavar="FILE")
-    parser.add_argument("--results", type=Path, default=RESULTS, metavar="FOLDER")
+    add_design_option(parser)
+    parser.add_argument("--results", type=Path, metavar="FOLDER", help="of the tests' outcomes")
     parser.add_argument("--sims", nargs="*", default=[], help="simulators that must have run all")
     parser.add_argument("--all-ran", action="store_true", help="fail when a test did not run")
     args = parser.parse_args()
+    with design_files("testplan", args.design, args.results) as files:
+        return check(args, files)
+
+
+def check(args: argparse.Namespace, files: ResultFiles) -> int:
+    """Do it all; return the exit code."""
     console = Console(highlight=False)
     try:
         plan = load_plan(args.plan)
     except RecordError as error:
-        print_verdict(console, False, str(error))
-        return 1
+        case = Case("plan", Outcome.ERROR, str(error))
+        return files.finish(console, False, str(error), {}, [Suite("testplan", [case])])
     existing = existing_tests()
-    runs = last_runs(args.results)
+    runs = last_runs(files.folder)
     rows = {
         name: status(tests_of(feature, existing), runs, args.sims)
         for name, feature in plan.features.items()
     }
-    bins = covered_bins(args.results)
+    bins = covered_bins(files.folder)
     show(console, plan, rows, bins)
-    return conclude(console, plan, problems(plan, existing), rows, bins, args.all_ran)
+    return conclude(console, files, plan, problems(plan, existing), rows, bins, args.all_ran)
 
 
 def conclude(
     console: Console,
+    files: ResultFiles,
     plan: Plan,
     wrong: list[str],
     rows: dict[str, Status],
@@ -219,14 +231,23 @@ def conclude(
     hit = sum(hit for hit, _ in bins.values())
     covered = f"{hit:,} were hit" if bins else "make cov did not run"
     good = not wrong and not failed and not (all_ran and not_run)
-    print_verdict(
+    return files.finish(
         console,
         good,
         f"{len(plan.features)} features, {len(passed)} tests passed, {len(failed)} failed, "
         f"{len(not_run)} did not run; {len(plan.points)} coverage points with {total:,} bins, "
         f"{covered}; {len(wrong)} problems of the plan",
+        {"problems": wrong, "features": {name: asdict(row) for name, row in rows.items()}},
+        [Suite("testplan", [*map(_case, rows, rows.values()), *map(_problem, wrong)])],
     )
-    return 0 if good else 1
+
+
+def _case(name: str, row: Status) -> Case:
+    return Case(name, Outcome.of(not row.failed), f"failed: {', '.join(row.failed)}")
+
+
+def _problem(text: str) -> Case:
+    return Case("plan", Outcome.FAILED, text)
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ def add_program_options(parser: argparse.ArgumentParser) -> None:
     """Add what a front end understands that plays one program."""
     add_simulator_options(parser)
     add_design_option(parser)
+    parser.add_argument("--results", type=Path, help="folder of the result files")
     parser.add_argument("--program", default="", metavar="FILE", help=".asm or .hex")
     parser.add_argument("--ext", default="", metavar="FILE", help="initial external memory, .hex")
     parser.add_argument("--spad", default="", metavar="FILE", help="initial scratchpad, .hex")

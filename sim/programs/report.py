@@ -66,6 +66,27 @@ def finish(
     )
 
 
+def finish_programs(console: Console, files: ResultFiles, batch: Batch, text: str) -> int:
+    """Write the result files of some programs that are no tests of the plan, print the verdict.
+
+    Returns:
+        The exit code: 0 if every program passed and something was compared.
+    """
+    cases = [*program_cases(batch.results), simulation_case(batch.errors)]
+    return files.finish(
+        console,
+        batch.passed,
+        text,
+        {
+            **_figures(batch.results),
+            "counters": [result.counters for result in batch.results],
+            "errors": batch.errors,
+            "failures": [_failure(result, None) for result in batch.failed],
+        },
+        [Suite(files.name, cases)],
+    )
+
+
 def program_files(
     name: str, sim: str, design: Design, folder: Path | None, **head: Any
 ) -> ResultFiles:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
+from typing import Any
 
 import numpy as np
 
@@ -17,11 +19,11 @@ from sim.engine.design import Design, design_of, make_settings, python_command
 from sim.engine.job_record import JobRecord
 from sim.programs.program_file import write_image
 from sim.programs.program_options import late_cycles
-from sim.shared.paths import BUILD, RTL, shown
+from sim.shared.paths import RTL, shown
 from verif.items.job import Job
 from verif.items.program_item import RESET_CYCLES, ProgramItem
 
-FAILURES = BUILD / "failures"
+FAILURES = "failures"  # folder among the outputs of a design
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,9 @@ def save(
     *,
     rtl: Path | Design = RTL,
     plusargs: tuple[str, ...] = (),
-    folder: Path = FAILURES,
+    seed: int = 1,
+    more: Mapping[str, Any] | None = None,
+    folder: Path | None = None,
 ) -> Reproducer:
     """Write a failing program, or a series whose last one fails.
 
@@ -58,23 +62,30 @@ def save(
         about: what went wrong, some lines; becomes a comment.
         rtl: the design it failed on, or its folder.
         plusargs: for the simulator.
-        folder: where to.
+        seed: of Python's ``random`` in the simulator.
+        more: what was built beside the design, arguments of ``make_request``.
+        folder: where to; None: among the failures of the design.
     """
+    design = design_of(rtl)
+    folder = folder or design.output(FAILURES)
     folder.mkdir(parents=True, exist_ok=True)
     item = series[-1]
     name = f"{stem(item.name)}-{sim}"
     # 'make run' knows none of these, nor idle cycles between a reset and the run behind it.
-    more = item.restart_after is not None or item.start_in_reset
-    more |= item.reset_cycles != RESET_CYCLES and (item.reset_before or item.abort_at is not None)
-    more |= item.abort_at is not None and item.idle_after > 0
-    design = design_of(rtl)
-    if len(series) == 1 and not late_cycles(item) and not more and not plusargs:
+    special = item.restart_after is not None or item.start_in_reset
+    special |= item.reset_cycles != RESET_CYCLES and (
+        item.reset_before or item.abort_at is not None
+    )
+    special |= item.abort_at is not None and item.idle_after > 0
+    request = make_request(design, **(more or {}))
+    plain = request == make_request(design) and design.listed and not plusargs
+    if len(series) == 1 and not late_cycles(item) and not special and plain:
         path = folder / f"{name}.asm"
         command = f"make run {_write(path, item)} {make_settings(sim, design)}"
     else:
         # The failure needs more than 'make run' gives: files for reading, the job for replaying.
         Job("items", {}, series).save(folder / name)
-        JobRecord(sim, make_request(design), plusargs=plusargs).save(folder / name)
+        JobRecord(sim, request, seed, plusargs).save(folder / name)
         for number, one in enumerate(series):
             path = folder / name / f"{number}.asm"
             _write(path, one)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+
 import numpy as np
 from rich.console import Console
 
@@ -13,11 +15,13 @@ from sim.engine.design import print_design
 from sim.engine.play import Simulation, play
 from sim.programs.program_file import write_image
 from sim.programs.program_options import add_program_options, program_item
+from sim.programs.report import finish_programs, program_files
 from sim.shared.cli import Parser, run
 from sim.shared.failures import print_failures
-from sim.shared.results import verdict
+from sim.shared.results import ResultFiles
 from sim.shared.table import format_table
 from verif.items.job import MEMORY_FILE, Job
+from verif.items.program_item import ProgramItem
 from verif.items.result import ProgramResult
 
 
@@ -28,6 +32,12 @@ def main() -> int:
     parser.add_argument("--out", default="", metavar="FILE", help="final external memory, .hex")
     args = parser.parse_args()
     item = program_item(args)
+    with program_files("run", args.sim, args.design, args.results, program=args.program) as files:
+        return play_program(args, item, files)
+
+
+def play_program(args: argparse.Namespace, item: ProgramItem, files: ResultFiles) -> int:
+    """Play the program, print all about it, write the files; return the exit code."""
     console = Console(highlight=False)
     print_design(console, args.design)
     machine = Machine(args.depth)
@@ -44,15 +54,13 @@ def main() -> int:
     memory = played.runs[0].folder / MEMORY_FILE
     if args.out and memory.exists():
         write_image(args.out, np.load(memory))
-    passed = played.passed and result.passed
     if played.results:
         outcome = f"model and RTL {'agree' if result.passed else 'differ'}"
         outcome += f" ({result.comparisons:,} comparisons)"
-        outcome += ", but the simulation is no good" if result.passed and not passed else ""
+        outcome += ", but the simulation is no good" if result.passed and not played.passed else ""
     else:
         outcome = "no result"
-    console.print(f"{verdict(passed)}  {args.program} on {args.sim}: {outcome}", soft_wrap=True)
-    return 0 if passed else 1
+    return finish_programs(console, files, played, f"{args.program} on {args.sim}: {outcome}")
 
 
 def print_instructions(

@@ -10,10 +10,10 @@ from rich.console import Console
 from sim.engine.design import make_settings, print_design, random_command
 from sim.engine.play import Simulation, play
 from sim.programs.program_options import add_program_options, program_item
+from sim.programs.report import finish_programs, program_files
 from sim.shared.cli import Parser, run
 from sim.shared.errors import UsageError
 from sim.shared.failures import print_failures
-from sim.shared.results import verdict
 from verif.items.job import Job
 from verif.sequences.registry import UnknownSequenceError, make_sequence
 
@@ -34,16 +34,16 @@ def main() -> int:
     console = Console(highlight=False)
     print_design(console, args.design)
     simulation = Simulation(job, args.sim, programs, build={"rtl": args.design})
-    batch = play(console, [simulation], waves=args.waves)
-    print_failures(console, batch.results)
-    compared = sum(result.comparisons for result in batch.results)
-    console.print(
-        f"{verdict(batch.passed)}  sequence {args.sequence} on {args.sim}: "
-        f"{len(batch.results):,} of {programs:,} programs, {len(batch.failed)} failed, "
-        f"{compared:,} comparisons",
-        soft_wrap=True,
-    )
-    return 0 if batch.passed else 1
+    head = {"sequence": args.sequence, "params": args.params}
+    with program_files("sequence", args.sim, args.design, args.results, **head) as files:
+        batch = play(console, [simulation], waves=args.waves)
+        print_failures(console, batch.results)
+        compared = sum(result.comparisons for result in batch.results)
+        text = (
+            f"sequence {args.sequence} on {args.sim}: {len(batch.results):,} of {programs:,} "
+            f"programs, {len(batch.failed)} failed, {compared:,} comparisons"
+        )
+        return finish_programs(console, files, batch, text)
 
 
 def parameters(text: str) -> dict[str, Any]:

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
 
 from sim.engine.builds import BuildError, build
-from sim.engine.design import Design, add_design_option
+from sim.engine.design import Design, design_of, design_option, print_design
 from sim.engine.job_folder import job_path
+from sim.engine.job_record import JobRecord
 from sim.engine.play import Batch
 from sim.engine.simulator import SimulationError, simulate
-from sim.programs.reproducer import FAILURES, Reproducer, save, stem
-from sim.shared.cli import Parser, add_simulator_options, integer, run
+from sim.programs.reproducer import Reproducer, save, stem
+from sim.shared.cli import Parser, integer, run
 from sim.shared.errors import UsageError
 from sim.shared.failures import failure_text
-from sim.shared.paths import RTL, WAVES, shown
+from sim.shared.paths import RTL, SIMULATORS, WAVES, shown
 from sim.shared.results import print_verdict
 from verif.items.job import Job, JobError, load_job
 from verif.items.program_item import ProgramItem
@@ -55,9 +57,11 @@ def shrink(
     *,
     rtl: Path | Design = RTL,
     seconds: float = DEFAULT_SECONDS,
-    folder: Path = FAILURES,
+    folder: Path | None = None,
     waves: bool = False,
     plusargs: tuple[str, ...] = (),
+    seed: int = 1,
+    more: Mapping[str, Any] | None = None,
 ) -> Shrunk | None:
     """Reduce a failing program in one simulation, save it, and play what was saved afresh.
 
@@ -66,9 +70,11 @@ def shrink(
         items: programs in order; the last one fails, alone or after the others.
         rtl: the design, or its folder.
         seconds: how long the search may take.
-        folder: where the reduced program goes.
+        folder: where the reduced program goes; None: among the failures of the design.
         waves: record waves of the reduced program.
         plusargs: for the simulator.
+        seed: of Python's ``random`` in the simulator.
+        more: arguments of ``sim.engine.builds.build`` beside the design.
 
     Returns:
         None when it did not fail again.
@@ -76,10 +82,13 @@ def shrink(
     Raises:
         BuildError, SimulationError: the design does not compile, or the simulator died.
     """
+    design, more = design_of(rtl), dict(more or {})
     job = Job("shrink", {"seconds": seconds}, list(items))
     played = job_path(sim)
+    common: dict[str, Any] = {"plusargs": plusargs, "seed": seed}
+    built = build(sim, rtl=design, **more)
     try:
-        simulate(sim, job, rtl=rtl, timeout=10 * seconds + 600, plusargs=plusargs, folder=played)
+        simulate(sim, job, built=built, timeout=10 * seconds + 600, folder=played, **common)
     except SimulationError:
         # The last candidate may have left the bus busy; what was found before that counts.
         if not (played / REPORT).exists():
@@ -88,12 +97,13 @@ def shrink(
     if not report.reproduced:
         return None
     series = load_job(played / SHRUNK).items
-    target = WAVES / f"{stem(series[-1].name)}-{sim}" if waves else None
-    again = simulate(sim, Job("items", {}, series), rtl=rtl, waves=target, plusargs=plusargs)
+    target = design.output(WAVES.name) / f"{stem(series[-1].name)}-{sim}" if waves else None
+    built = build(sim, rtl=design, waves=waves, **more)
+    again = simulate(sim, Job("items", {}, series), built=built, waves=target, **common)
     last = again.results[-1] if again.results else None
     failed = last if last and not last.passed else None
     text = failure_text(failed) if failed else "passes in a simulation of its own"
-    saved = save(sim, series, text, rtl=rtl, plusargs=plusargs, folder=folder)
+    saved = save(sim, series, text, rtl=design, folder=folder, more=more, **common)
     return Shrunk(saved, failed, report, again.waves)
 
 
@@ -171,24 +181,36 @@ def shrink_failures(
 def main() -> int:
     """Reduce the program of a kept job; 0 when it was reduced."""
     parser = Parser(prog="shrink", description=__doc__)
-    add_simulator_options(parser)
-    add_design_option(parser)
     parser.add_argument("--failure", type=Path, required=True, help="build/jobs/<job>/failing/<n>")
+    parser.add_argument("--sim", choices=SIMULATORS, help="in another simulator")
+    parser.add_argument("--rtl", dest="design", type=design_option, help="on another design")
+    parser.add_argument("--waves", action="store_true", help="record waves of what is left")
     parser.add_argument("--seconds", type=integer, default=DEFAULT_SECONDS)
     args = parser.parse_args()
     console = Console(highlight=False)
     try:
         items = load_job(args.failure).items
-        if not items:
-            raise UsageError(f"{args.failure}: the job has no programs")
-        with console.status(f"building for {args.sim}"):
-            build(args.sim, rtl=args.design)
-        with console.status("replaying simpler programs"):
-            shrunk = shrink(
-                args.sim, items, rtl=args.design, seconds=args.seconds, waves=args.waves
-            )
     except JobError as error:
         raise UsageError(str(error)) from None
+    if not items:
+        raise UsageError(f"{args.failure}: the job has no programs")
+    record = JobRecord.load(args.failure)
+    sim = args.sim or record.sim
+    more = record.build(args.design or record.design())
+    design = more.pop("rtl")
+    print_design(console, design)
+    try:
+        with console.status(f"replaying simpler programs on {sim}"):
+            shrunk = shrink(
+                sim,
+                items,
+                rtl=design,
+                seconds=args.seconds,
+                waves=args.waves,
+                plusargs=record.plusargs if sim == record.sim else (),
+                seed=record.seed,
+                more=more,
+            )
     except (BuildError, SimulationError) as error:
         print_verdict(console, False, str(error))
         return 1

@@ -6,6 +6,7 @@ microsecond stands for one cycle. Open the file at https://ui.perfetto.dev or ch
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,13 +19,15 @@ from model.chip.timing import OVERHEAD, unit_of
 from sim.engine.design import print_design
 from sim.engine.play import Simulation, play
 from sim.programs.program_options import add_program_options, program_item
+from sim.programs.report import finish_programs, program_files
 from sim.shared.cli import Parser, run
 from sim.shared.errors import UsageError
 from sim.shared.failures import print_failures
 from sim.shared.files import write_json
-from sim.shared.paths import RESULTS, shown
-from sim.shared.results import verdict
+from sim.shared.paths import shown
+from sim.shared.results import ResultFiles
 from verif.items.job import Job
+from verif.items.program_item import ProgramItem
 
 FRONT = "FETCH/ISSUE"
 COUNTED = {"mm": "cyc_mm", "dma": "cyc_dma", "vec": "cyc_vec"}
@@ -98,6 +101,12 @@ def main() -> int:
     if args.reset_at is not None:
         raise UsageError("RESET_AT: a trace shows one run, from start to halt")
     item = program_item(args)
+    with program_files("trace", args.sim, args.design, args.results, program=args.program) as files:
+        return trace(args, item, files)
+
+
+def trace(args: argparse.Namespace, item: ProgramItem, files: ResultFiles) -> int:
+    """Play the program, write its trace and the result files; return the exit code."""
     console = Console(highlight=False)
     print_design(console, args.design)
     job = Job("items", {"keep_retires": True}, [item])
@@ -105,27 +114,25 @@ def main() -> int:
     played = play(console, [simulation], waves=args.waves, waves_of_failure=True, quiet=True)
     print_failures(console, played.results)
     if not played.results or played.results[0].retires is None:
-        console.print(f"{verdict(False)}  {args.program} on {args.sim}: nothing to trace")
-        return 1
+        text = f"{args.program} on {args.sim}: nothing to trace"
+        return finish_programs(console, files, played, text)
     result = played.results[0]
     records = [(r[0], r[1], r[2] and (result.fault_code or 0), r[3]) for r in result.retires or []]
     events = trace_events(item.program, records)
-    path = args.out or args.design.output(RESULTS.name) / trace_name(args.program)
+    path = args.out or files.folder / trace_name(args.program)
     about = {
         "design": args.design.to_json(),
         "program": item.name,
         "simulator": args.sim,
         "latency": item.latency,
     }
-    write_trace(path, events, **about, counters=result.counters)
-    passed = played.passed and result.passed
+    files.attempt(path, lambda to: write_trace(to, events, **about, counters=result.counters))
     count, total = len(records), result.counters.get("total", 0)
-    console.print(
-        f"{verdict(passed)}  {args.program} on {args.sim}: {count} instructions, {total:,} cycles; "
-        f"{shown(path.resolve())} opens in Perfetto (1 us is 1 cycle)",
-        soft_wrap=True,
+    text = (
+        f"{args.program} on {args.sim}: {count} instructions, {total:,} cycles; "
+        f"{shown(path.resolve())} opens in Perfetto (1 us is 1 cycle)"
     )
-    return 0 if passed else 1
+    return finish_programs(console, files, played, text)
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ def write_report(design: Design) -> None:
 
 def main() -> int:
     """Read the command line, run, and return the exit code."""
-    from sim.engine.design import design_option, own_design
+    from sim.engine.design import add_design_option
     from sim.regress.run_folder import SUITES
     from sim.regress.suites import CLUSTERS
     from sim.shared.cli import Parser, fail, integer
@@ -44,7 +44,7 @@ def main() -> int:
     parser.add_argument("--cluster", choices=CLUSTERS, default="local")
     parser.add_argument("--seed", type=integer, help="master seed, 1 when it is left out")
     parser.add_argument("--resume", action="store_true", help="go on with an interrupted run")
-    parser.add_argument("--rtl", type=design_option, help="folder of the design, with ga2.f")
+    add_design_option(parser)
     parser.add_argument("--file", type=Path, default=SUITES, help="the regression file")
     parser.add_argument("--base", type=Path, help="where results go")
     parser.add_argument("--processes", action="store_true", help="local worker processes")
@@ -58,7 +58,7 @@ def main() -> int:
     from sim.regress.display import choose
     from sim.regress.rerun import base_of
 
-    design = args.rtl or own_design()
+    design = args.design
     options = planning.Options(
         file=args.file,
         base=(args.base or base_of(design)).resolve(),

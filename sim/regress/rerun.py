@@ -11,7 +11,7 @@ from pathlib import Path
 
 from msgspec import structs
 
-from sim.engine.design import Design, design_option, own_design
+from sim.engine.design import Design, add_design_option
 from sim.regress.records import Failure, JobReport, JobSpec
 from sim.regress.run_folder import LATEST, LOG, SPEC, Plan, ResumeError, read_plan
 from sim.regress.worker import command, environment, last_line, read_outcome
@@ -74,10 +74,10 @@ def main() -> int:
     parser = Parser(prog="regress-rerun", description=__doc__)
     parser.add_argument("--run", default=LATEST, help="name of the run folder")
     parser.add_argument("--job", required=True, help="id of the job")
-    parser.add_argument("--rtl", type=design_option, help="folder of the design, with ga2.f")
+    add_design_option(parser)
     parser.add_argument("--base", type=Path, help="where the run folders are")
     args = parser.parse_args()
-    design = args.rtl or own_design()
+    design: Design = args.design
     base = (args.base or base_of(design)).resolve()
     try:
         plan = read_plan(base / args.run)

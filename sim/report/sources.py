@@ -52,10 +52,7 @@ class Sources:
         Raises:
             UnfinishedError: the last run ended without a verdict.
         """
-        data = read_json(self.results / f"{name}.json")
-        if data and "outcome" in data and not Outcome(data["outcome"]).finished:
-            raise UnfinishedError(f"{name} ended without a verdict: {data.get('error')}")
-        return data
+        return finished(self.results / f"{name}.json", name)
 
     def traces(self) -> list[tuple[str, dict[str, Any]]]:
         """Traces of programs with their file names, the newest first."""
@@ -66,8 +63,12 @@ class Sources:
         return [(name, data) for name, data in found if data and "traceEvents" in data]
 
     def campaign(self) -> dict[str, Any] | None:
-        """Report of the mutation campaign."""
-        return read_json(self.mutation / "report.json")
+        """Report of the mutation campaign.
+
+        Raises:
+            UnfinishedError: the last one ended without a verdict.
+        """
+        return finished(self.mutation / "report.json", "mutate")
 
     def verified(self, campaign: dict[str, Any]) -> list[dict[str, Any]]:
         """Verdicts of a campaign that were checked, as long as the design is the same."""
@@ -96,3 +97,15 @@ class Sources:
         except sqlite3.Error:
             return []
         return [dict(row) for row in reversed(rows)]
+
+
+def finished(path: Path, name: str) -> dict[str, Any] | None:
+    """Read a result file; see :meth:`Sources.result`.
+
+    Raises:
+        UnfinishedError: the last run ended without a verdict.
+    """
+    data = read_json(path)
+    if data and "outcome" in data and not Outcome(data["outcome"]).finished:
+        raise UnfinishedError(f"{name} ended without a verdict: {data.get('error')}")
+    return data

@@ -26,15 +26,18 @@ from model.chip.machine import Machine
 from model.decode.workload import DecodeRun, compile_decode
 from sim.decode.job import decode_job
 from sim.engine.builds import build as build_pyuvm
-from sim.engine.design import own_design
+from sim.engine.design import design_files, own_design
 from sim.engine.simulator import simulate
 from sim.shared.cli import Parser, run
-from sim.shared.files import write_json
-from sim.shared.paths import BUILD, RESULTS, ROOT, SIMULATORS, shown
+from sim.shared.errors import ToolError
+from sim.shared.junit import Case, Suite
+from sim.shared.outcome import Outcome
+from sim.shared.paths import BUILD, ROOT, SIMULATORS
+from sim.shared.results import ResultFiles
 from sim.shared.table import format_table
 from sim.speed import plain_flow
-from sim.speed.plain_flow import PlainFlowError, Replay
-from sim.speed.random_programs import RandomBenchError, measure_random, report_random
+from sim.speed.plain_flow import Replay
+from sim.speed.random_programs import measure_random, report_random
 from verif.items.job import Job
 from verif.items.program_item import ProgramItem
 
@@ -50,7 +53,7 @@ TARGETS = {
 LEFT_OUT = shutil.ignore_patterns("build", ".venv*", ".tools", ".git", ".*_cache", "__pycache__")
 
 
-class BenchError(RuntimeError):
+class BenchError(ToolError):
     """A measured run did not match the model: its time means nothing."""
 
 
@@ -105,6 +108,12 @@ def main() -> int:
     """Measure everything, print it, write build/results/bench.json."""
     parser = Parser(prog="bench", description=__doc__)
     parser.parse_args()
+    with design_files("bench", own_design(), None) as files:
+        return bench(files)
+
+
+def bench(files: ResultFiles) -> int:
+    """Do it all; return the exit code."""
     console = Console(highlight=False)
     decode = compile_decode()
     flows: dict[str, Flows] = {}
@@ -150,9 +159,11 @@ def main() -> int:
             for name, value in reached.items()
         },
     }
-    write_json(RESULTS / "bench.json", figures)
-    console.print(f"\n{shown(RESULTS / 'bench.json')}")
-    return 0
+    missed = sum(not meets(name, value) for name, value in reached.items())
+    text = f"measured; {len(reached) - missed} of {len(reached)} targets reached"
+    return files.finish(
+        console, True, text, figures, [Suite("bench", [Case("measured", Outcome.PASSED)])]
+    )
 
 
 def measure_flows(sim: str, decode: DecodeRun, rounds: int) -> Flows:
@@ -273,7 +284,4 @@ def meets(name: str, value: float) -> bool:
 
 
 if __name__ == "__main__":
-    try:
-        run("bench", main)
-    except (BenchError, RandomBenchError, PlainFlowError) as error:
-        sys.exit(f"bench: error: {error}")
+    run("bench", main)

@@ -19,6 +19,7 @@ from sim.engine.build_cache import cached
 from sim.engine.builds import compilers, place, tool_environment, write_snapshot
 from sim.engine.design import Design, Sources, design_of
 from sim.engine.verilated import PREFIX, CompileError, compile_cpp
+from sim.shared.errors import ToolError
 from sim.shared.files import digest, read_text
 from sim.shared.paths import BUILD, ROOT, RTL
 from sim.shared.process import run_to_end
@@ -62,7 +63,7 @@ class PlainRun:
     mismatches: int
 
 
-class PlainFlowError(RuntimeError):
+class PlainFlowError(ToolError):
     """The plain testbench did not build or did not reach its end."""
 
 

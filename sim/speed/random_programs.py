@@ -12,6 +12,7 @@ from rich.console import Console
 
 from sim.engine.builds import build
 from sim.engine.simulator import simulate
+from sim.shared.errors import ToolError
 from sim.shared.table import format_table
 from verif.items.job import Job
 
@@ -20,7 +21,7 @@ PROGRAMS = {"typical": 1000, "corner": 400, "long": 150, "matrix": 400, "faults"
 SEED = 1
 
 
-class RandomBenchError(RuntimeError):
+class RandomBenchError(ToolError):
     """A measured run did not pass: its time means nothing."""
 
 

@@ -111,7 +111,9 @@ ASSERTIONS: list[tuple[list[str], list[Patch]]] = [
             Patch("ga2_divider.sv", "[27:0] - divisor", "[27:0] - (divisor >> 1)"),
             Patch("ga2_amax.sv", "best_index_q <= index_q", "best_index_q <= index_q | 12'd32"),
             Patch("ga2_unpack.sv", "if (nibble_q == 3'd7)", "if (nibble_q == 3'd6)"),
-            Patch("ga2_counters.sv", "cyc_mm_q <= cyc_mm_q + 32'd1", "cyc_mm_q <= cyc_mm_q + 32'd2"),
+            Patch(
+                "ga2_counters.sv", "cyc_mm_q <= cyc_mm_q + 32'd1", "cyc_mm_q <= cyc_mm_q + 32'd2"
+            ),
         ],
     ),
 ]

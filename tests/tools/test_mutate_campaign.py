@@ -37,7 +37,7 @@ from sim.mutate.rtl.equivalence import output_number
 from sim.mutate.rtl.mutant import Edit, Form, Mutant
 from sim.mutate.rtl.own_build import run_units
 from sim.mutate.rtl.plan import every, make_plan
-from sim.mutate.rtl.report import summarize
+from sim.mutate.rtl.report import cases, summarize
 from sim.mutate.rtl.runner import CampaignError, Runner
 from sim.mutate.rtl.source import read_sources
 from sim.mutate.rtl.suite import suite
@@ -378,6 +378,7 @@ def test_the_report_counts(judged):
     assert summary.rows[-1].status == OPEN
     assert summary.lines()[-1].startswith("OPEN ")
     assert json.loads(json.dumps(summary.as_json()))["total"]["killed"] == 48
+    assert any("open: " in case.detail for case in cases(summary.rows) if case.outcome.bad)
 
 
 def test_the_sample_to_verify_is_spread_over_kinds_and_verdicts(judged):

@@ -194,7 +194,7 @@ def test_a_run_goes_on_where_it_was_interrupted(toy: Path, monkeypatch: pytest.M
     source = SOURCE.replace("while", "if")  # a loop without end takes its time
     (toy / "model" / "counter.py").write_text(source)
     total = len(generate("counter", source))
-    state, out = toy / "build" / "state.jsonl", toy / "build" / "result.json"
+    state, out = toy / "build" / "state.jsonl", toy / "build" / "mutate-model.json"
     explained = {"self.limit = limit -> pass": "Nobody reads it."}
     asked: list[int] = []
     run = Runner.run
@@ -206,11 +206,11 @@ def test_a_run_goes_on_where_it_was_interrupted(toy: Path, monkeypatch: pytest.M
     monkeypatch.setattr(Runner, "run", counted)
     monkeypatch.setattr(front, "ROOT", toy)
     monkeypatch.setattr(front, "STATE", state)
-    monkeypatch.setattr(front, "OUT", out)
     target = Target("counter", ("test_toy.py",), strict=True)
     monkeypatch.setattr(front, "TARGETS", (target,))
     monkeypatch.setattr(front, "load_reasons", lambda: {"counter": explained})
-    assert front.main(["--jobs", "1"]) == 1  # others survive, unexplained
+    arguments = ["--jobs", "1", "--results", str(out.parent)]
+    assert front.main(arguments) == 1  # others survive, unexplained
     (module,) = json.loads(out.read_text())["modules"]
     assert module["run"] == module["generated"] == total
     alive = {survivor.pop("description"): survivor for survivor in module["survivors"]}
@@ -225,9 +225,9 @@ def test_a_run_goes_on_where_it_was_interrupted(toy: Path, monkeypatch: pytest.M
     monkeypatch.setattr(
         front, "load_reasons", lambda: {"counter": dict.fromkeys(alive, "so it is")}
     )
-    assert front.main(["--jobs", "1"]) == 0
+    assert front.main(arguments) == 0
     (toy / "test_toy.py").write_text(TESTS + "    assert c.limit == 3\n")
-    assert front.main(["--jobs", "1"]) == 1  # a reason is no longer true
+    assert front.main(arguments) == 1  # a reason is no longer true
     assert asked == [total, 2, total]
     assert json.loads(out.read_text())["modules"][0]["stale_reasons"] == [
         "counter: said to be equivalent, but killed: self.limit = limit -> pass"

@@ -13,13 +13,20 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from rich.console import Console
 
-from sim.engine.builds import BuildError, build
+from sim.engine.builds import Build, BuildError, build
 from sim.engine.design import Design
+from sim.engine.simulator import JobResult, SimulationError
+from sim.formal.__main__ import Checked
+from sim.formal.proofs import catalogue
+from sim.formal.sby import SbyResult
+from sim.gates.netlist import Netlist
+from sim.mutate.model.report import ModuleReport
 from sim.report.sources import Sources, UnfinishedError
 from sim.report.write import write_pages
 from sim.shared import files, junit
@@ -28,7 +35,9 @@ from sim.shared.failures import buckets_of, print_failures, program_cases
 from sim.shared.junit import Case, JunitError, Suite
 from sim.shared.outcome import Outcome
 from sim.shared.paths import ROOT, RTL
+from sim.shared.process import Ended
 from sim.shared.results import ResultFiles
+from verif.items.job import Job
 from verif.items.result import Mismatch, ProgramResult
 
 ESCAPED = "red \x1b[31m, nul \x00, half \ud800, \ufffe, kept \t \u00e9 \U0001f600"
@@ -200,16 +209,32 @@ def test_a_file_that_cannot_be_written_spares_the_others(
         assert worst(tmp_path / "tool.xml") is Outcome.ERROR
 
 
+SEQUENCE = ["--sequence", "random", "--params", "seed=1 profile=typical count=1 first=0"]
+# Module, name of its result files, options of a short run, and what does the work in it when that
+# is not the player.
 FRONT_ENDS = [
-    ("decode.__main__", "decode-icarus", ["--steps", "1", "--windows", "1"]),
-    ("decode.compare", "compare", ["--steps", "1", "--windows", "1"]),
-    ("programs.random_programs", "random-icarus", ["--count", "1"]),
-    ("programs.directed", "directed-icarus", ["--name", "halt_only"]),
-    ("programs.powerup", "powerup", ["--sim", "verilator", "--count", "0"]),
-    ("coverage.__main__", "coverage", ["--sim", "icarus", "--programs", "0"]),
-    ("gates.__main__", "gls", ["--sims", "icarus", "--random", "0"]),
-    ("formal.__main__", "formal", ["--modules", "divider"]),
+    ("decode.__main__", "decode-icarus", ["--steps", "1", "--windows", "1"], ""),
+    ("decode.compare", "compare", ["--steps", "1", "--windows", "1"], ""),
+    ("programs.run", "run-icarus", ["--program", "examples/copy.asm"], ""),
+    ("programs.sequence", "sequence-icarus", SEQUENCE, ""),
+    ("programs.trace", "trace-icarus", ["--program", "examples/copy.asm"], ""),
+    ("programs.random_programs", "random-icarus", ["--count", "1"], ""),
+    ("programs.directed", "directed-icarus", ["--name", "halt_only"], ""),
+    ("programs.powerup", "powerup", ["--sim", "verilator", "--count", "0"], ""),
+    ("coverage.__main__", "coverage", ["--sim", "icarus", "--programs", "0"], ""),
+    ("gates.__main__", "gls", ["--sims", "icarus", "--random", "0"], "synthesize"),
+    ("formal.__main__", "formal", ["--modules", "divider"], "check"),
+    ("speed.__main__", "bench", [], "measure_flows"),
+    ("plan.__main__", "testplan", [], "existing_tests"),
+    ("mutate.realistic.__main__", "faults", ["--name", "ld-*", "--count", "1"], ""),
+    ("mutate.rtl.__main__", "report", ["--quiet"], "judge"),
+    ("mutate.model.__main__", "mutate-model", ["--modules", "page_table"], "judge"),
 ]
+# Those of make's targets that judge nothing, or whose reports have tests of their own.
+OTHERS = {
+    *("programs.disasm", "programs.shrink", "programs.units", "model.studies", "report"),
+    *("lint", "operations", "regress", "regress.rerun", "regress.slurm", "regress.bench"),
+}
 
 
 def interrupted(*_: object, **__: object) -> None:
@@ -220,35 +245,121 @@ def unbuildable(*_: object, **__: object) -> None:
     raise BuildError("ga2.sv:1: syntax error")
 
 
+def test_every_target_of_make_is_judged() -> None:
+    recipes = (ROOT / "Makefile").read_text()
+    modules = set(re.findall(r"\$\(PY\) -m (?:sim\.)?([\w.]+)", recipes))
+    choice = re.findall(r"-m sim\.programs\.\$\(if [^,]*,(\w+),(\w+)\)", recipes)
+    modules = modules - {"programs."} | {f"programs.{name}" for name in choice[0]}
+    known = {module.removesuffix(".__main__") for module, *_ in FRONT_ENDS}
+    assert modules - OTHERS == known
+
+
 @pytest.mark.parametrize(("trouble", "code"), [(interrupted, 130), (unbuildable, None)])
-@pytest.mark.parametrize(("module", "name", "options"), FRONT_ENDS)
+@pytest.mark.parametrize(("module", "name", "options", "worker"), FRONT_ENDS)
 def test_no_front_end_leaves_green_files_of_an_earlier_run(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     module: str,
     name: str,
     options: list[str],
+    worker: str,
     trouble: Callable[..., None],
     code: int | None,
 ) -> None:
-    front = importlib.import_module(f"sim.{module}")
-    if module.startswith(("gates", "formal")):  # these take no folder for results
-        monkeypatch.setattr(Design, "output", lambda _, name: tmp_path)
-        what = {"gates.__main__": "synthesize", "formal.__main__": "check"}[module]
-        monkeypatch.setattr(front, what, trouble)
-    else:
-        options = [*options, "--results", str(tmp_path)]
-        monkeypatch.setattr("sim.engine.play.build", trouble)
-    if module.startswith("coverage"):
-        options += ["--folder", str(tmp_path / "cov")]
+    monkeypatch.setattr(f"sim.{module}.{worker}" if worker else "sim.engine.play.build", trouble)
     (tmp_path / f"{name}.json").write_text('{"passed": true}')
     junit.write(tmp_path / f"{name}.xml", [Suite(name, cases()[:1])])
+    ended = end_of(module, options, tmp_path, monkeypatch)
+    assert ended in ((code,) if code else (1, 2))
+    assert json.loads((tmp_path / f"{name}.json").read_text())["passed"] is False
+    assert worst(tmp_path / f"{name}.xml").bad
+
+
+def end_of(
+    module: str, options: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> int | str | None:
+    """Exit code of a front end whose outputs all go into a folder."""
+    front = importlib.import_module(f"sim.{module}")
+    monkeypatch.setattr(Design, "output", lambda _, name: folder)
+    monkeypatch.setattr("sim.shared.results.RESULTS", folder)
+    if module.startswith("mutate.model"):
+        options = [*options, "--results", str(folder)]
+    if module.startswith("coverage"):
+        options = [*options, "--folder", str(folder / "cov")]
     monkeypatch.setattr(sys, "argv", [module, *options])
     with pytest.raises(SystemExit) as ended:
         run(module, front.main)
-    assert ended.value.code in ((code,) if code else (1, 2))
-    assert json.loads((tmp_path / f"{name}.json").read_text())["passed"] is False
+    return ended.value.code
+
+
+def fake_simulation(fate: str) -> Callable[..., JobResult]:
+    """A simulator in whose first program something is wrong, or that dies after it."""
+
+    def simulate(sim: str, job: Job, *, folder: Path | None = None, **more: Any) -> JobResult:
+        folder = folder or more["built"].folder
+        wrong = [Mismatch("memory", "ext[0]: expected 1, got 2")] if fate == "failure" else []
+        names = [item.name for item in job.items] or ["random typical 0"]
+        results = [ProgramResult(name, "", True, comparisons=9) for name in names]
+        results[0] = ProgramResult(names[0], "", not wrong, comparisons=9, mismatches=wrong)
+        run = JobResult(folder, folder / "run.log", results=results)
+        run.summary = {"seconds": 1.0, "comparisons": 9}
+        if more.get("on_result"):
+            more["on_result"](results[0])
+        if fate == "crash":
+            run.results, run.summary, run.ended = results[:1], {}, Ended.CRASHED
+            run.error = "crashed (SIGSEGV) after the last program"
+            raise SimulationError(run)
+        return run
+
+    return simulate
+
+
+def failing_worker(module: str) -> Callable[..., Any]:
+    """What the worker of a front end that plays nothing returns when it has found a fault."""
+    if module.startswith("formal"):
+        proof = next(one for one in catalogue().proofs if one.module == "ga2_divider")
+        bad = SbyResult("FAIL", "40", "abc", (), (), (), (), 1.0, "")
+        return lambda *_: [Checked(proof, proof.properties[0], bad, bad, None)]
+    if module.startswith("plan"):
+        return lambda *_: ["unit/none::listed_nowhere"]
+    return lambda target, *_: ModuleReport(target, 1)
+
+
+@pytest.mark.parametrize("fate", ["failure", "crash"])
+@pytest.mark.parametrize(("module", "name", "options", "worker"), FRONT_ENDS)
+def test_exit_code_json_and_junit_agree(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    module: str,
+    name: str,
+    options: list[str],
+    worker: str,
+    fate: str,
+) -> None:
+    """A fault in one program, and a simulator that dies when all programs are through."""
+    if not worker or module.startswith("gates"):
+        monkeypatch.setattr("sim.engine.play.build", lambda sim, **_: Build(sim, tmp_path, "vcd"))
+        monkeypatch.setattr("sim.engine.play.simulate", fake_simulation(fate))
+        if worker:
+            netlist = Netlist("generic", tmp_path, {}, {})
+            monkeypatch.setattr(f"sim.{module}.{worker}", lambda *_: netlist)
+    elif fate == "failure" and module.startswith(("formal", "plan", "mutate.model")):
+        monkeypatch.setattr(f"sim.{module}.{worker}", failing_worker(module))
+    else:
+
+        def dead(*_: object, **__: object) -> None:
+            raise SimulationError(JobResult(tmp_path, tmp_path / "log", error="crashed (SIGSEGV)"))
+
+        monkeypatch.setattr(f"sim.{module}.{worker}", dead)
+    if module.startswith("mutate.rtl"):
+        monkeypatch.setattr(f"sim.{module}.make_plan", lambda *_: SimpleNamespace(unfit=()))
+    code = end_of(module, options, tmp_path, monkeypatch)
+    figures = json.loads((tmp_path / f"{name}.json").read_text())
+    assert code in (1, 2)
+    assert (figures["passed"], Outcome(figures["outcome"]).bad) == (False, True)
     assert worst(tmp_path / f"{name}.xml").bad
+    about = figures["model"] if module.startswith("mutate.model") else figures["design"]
+    assert about["hash"]
 
 
 def program(name: str, message: str = "", kind: Any = "memory", op: str = "MM") -> ProgramResult:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,6 +11,7 @@ import msgspec
 
 from sim.mutate.common.finding import DECIDED, Finding
 from sim.shared import jsonl
+from sim.shared.files import write_text
 from verif.typed import plain
 
 
@@ -40,6 +42,13 @@ class Store:
             finding = msgspec.convert(line, Finding)
             if line.get("basis") == self.basis(finding):
                 self.findings[finding.key] = finding
+
+    def forget(self, keys: Iterable[str]) -> None:
+        """Forget these findings, on disk, too."""
+        gone = set(keys)
+        self.findings = {key: one for key, one in self.findings.items() if key not in gone}
+        kept = [line for line in jsonl.read(self.path) if line.get("key") not in gone]
+        write_text(self.path, "".join(f"{json.dumps(line)}\n" for line in kept))
 
     def add(self, finding: Finding) -> None:
         """Remember a finding; tests survived and proofs tried earlier are kept."""

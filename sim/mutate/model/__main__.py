@@ -8,6 +8,7 @@ import signal
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 
 from rich.console import Console
 
@@ -24,12 +25,13 @@ from sim.mutate.model.runner import Ending, Runner
 from sim.mutate.model.targets import TARGETS, Target
 from sim.shared.cli import Parser, integer, run
 from sim.shared.errors import UsageError
-from sim.shared.files import digest, write_json
-from sim.shared.paths import BUILD, RESULTS, ROOT, shown
-from sim.shared.results import print_verdict
+from sim.shared.files import digest
+from sim.shared.junit import Case, Suite
+from sim.shared.outcome import Outcome as Ended
+from sim.shared.paths import BUILD, RESULTS, ROOT
+from sim.shared.results import ResultFiles
 
 STATE = BUILD / "mutate-model" / "state.jsonl"
-OUT = RESULTS / "mutate-model.json"
 SAMPLE = 100
 JUDGING = "sim.mutate.model.runner"
 
@@ -43,6 +45,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
         parser, SAMPLE, "mutants of each module where a survivor may go unexplained"
     )
     parser.add_argument("--seed", type=integer, default=1, help="of the sample")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="folder of the result files")
     options = parser.parse_args(arguments)
     options.modules = named_targets(options.modules)
     return options
@@ -78,6 +81,8 @@ def judge(
     judging, packages = imported([JUDGING])
     context = digest(*runner.baseline(target.module, source), *judging, *packages)
     keys = {mutant: digest(context, mutant.module, mutant.text) for mutant in chosen}
+    if options.fresh:
+        store.forget(keys.values())
     known = [key for key in keys.values() if key in store.findings]
     runner.kills.update(store.findings[key].test for key in known)
     with progress.stage(target.module, len(chosen)) as stage:
@@ -121,17 +126,34 @@ def main(arguments: list[str] | None = None) -> int:
     check_campaign_options(options)
     console = Console()
     store = Store(STATE)
-    store.load(options.fresh)
+    store.load()
     progress = StageProgress(console)
-    modules = [judge(target, options, store, progress) for target in options.modules]
-    show(console, modules)
-    passed = all(module.ok for module in modules)
-    data = {"passed": passed, "seed": options.seed, "modules": [m.as_json() for m in modules]}
-    write_json(OUT, data)
-    ran = sum(len(module.rows) for module in modules)
-    alive = sum(len(module.unexplained) for module in modules)
-    print_verdict(console, passed, f"{ran:,} mutants, {alive} survive unexplained; {shown(OUT)}")
-    return 0 if passed else 1
+    head = {"seed": options.seed, "model": {"path": "model", "hash": model_hash()}}
+    with ResultFiles("mutate-model", options.results, **head) as files:
+        modules = [judge(target, options, store, progress) for target in options.modules]
+        show(console, modules)
+        ran = sum(len(module.rows) for module in modules)
+        alive = sum(len(module.unexplained) for module in modules)
+        return files.finish(
+            console,
+            all(module.ok for module in modules),
+            f"{ran:,} mutants, {alive} survive unexplained",
+            {"modules": [module.as_json() for module in modules]},
+            [Suite("mutate-model", [*map(case, modules)])],
+        )
+
+
+def model_hash() -> str:
+    """Return what names the model that a result is about: a digest of all its sources."""
+    files = sorted((ROOT / "model").rglob("*.py"))
+    return digest(*(part for path in files for part in (str(path.relative_to(ROOT)), path)))
+
+
+def case(module: ModuleReport) -> Case:
+    """Return the test case of a module: what survives where nothing may, and untrue reasons."""
+    wrong = [f"{row.file}:{row.line}: {row.description}" for row in module.unexplained]
+    detail = "\n".join([*wrong, *module.stale]) or "no mutant was run"
+    return Case(module.target.name, Ended.of(module.ok), detail, module.seconds)
 
 
 if __name__ == "__main__":

@@ -9,23 +9,27 @@ from pathlib import Path
 from rich.console import Console
 
 from model.errors import check_int
-from sim.engine.design import design_option, own_design, show_report
+from sim.engine.design import add_design_option, design_files, print_design, show_report
 from sim.mutate.common.options import add_campaign_options, check_campaign_options
 from sim.mutate.common.stages import StageProgress
 from sim.mutate.common.store import Store
 from sim.mutate.rtl.campaign import Campaign
 from sim.mutate.rtl.plan import Plan, every, make_plan, sample
-from sim.mutate.rtl.report import summarize
+from sim.mutate.rtl.report import cases, summarize
 from sim.mutate.rtl.verify import print_verification, verify_sample
 from sim.shared.cli import Parser, integer, run
 from sim.shared.files import write_json
+from sim.shared.junit import Suite
 from sim.shared.paths import shown
+from sim.shared.results import ResultFiles
+
+NAME = "report"
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     """Parse the command line."""
     parser = Parser(prog="mutate", description="Judge seeded faults of the RTL by the tests.")
-    parser.add_argument("--rtl", type=design_option, help="folder of the design, with ga2.f")
+    add_design_option(parser)
     parser.add_argument("--folder", type=Path, help="for state and reports")
     add_campaign_options(parser, 0, "mutants of each kind")
     parser.add_argument("--verify", type=integer, default=0, metavar="N",
@@ -40,7 +44,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parse(arguments)
     check_campaign_options(options)
     check_int("verify", options.verify, 0)
-    design = options.rtl or own_design()
+    design = options.design
     options.folder = (options.folder or design.output("mutate")).resolve()
     console = Console()
     plan = make_plan(design, sample(options.sample) if options.sample else every)
@@ -50,10 +54,12 @@ def main(arguments: list[str] | None = None) -> int:
         for mutant in plan.mutants.values():
             console.print(f"{mutant.where}  {mutant.kind}  {mutant.description}", markup=False)
         return 0
-    return judge(plan, options, console)
+    print_design(console, design)
+    with design_files(NAME, design, options.folder) as files:
+        return judge(plan, options, console, files)
 
 
-def judge(plan: Plan, options: argparse.Namespace, console: Console) -> int:
+def judge(plan: Plan, options: argparse.Namespace, console: Console, files: ResultFiles) -> int:
     """Run the campaign of a plan and report."""
     store = Store(options.folder / "state.jsonl", plan.basis.of)
     store.load(options.fresh)
@@ -61,21 +67,23 @@ def judge(plan: Plan, options: argparse.Namespace, console: Console) -> int:
     progress = StageProgress(console, options.quiet)
     campaign = Campaign(plan, store, options.folder, options.jobs, progress)
     campaign.run()
+    agree = True
     if options.verify:
         rows = verify_sample(plan, store, options.verify, options.jobs, progress)
         data = options.folder / "verify.json"
         write_json(data, {"design": plan.design.to_json(), "verdicts": rows})
-        return print_verification(console, rows)
+        agree = print_verification(console, rows) == 0
     summary = summarize(plan, store, campaign.times, time.monotonic() - began)
-    data = options.folder / "report.json"
-    write_json(data, summary.as_json())
-    text = f"data: {shown(data)}; {show_report(plan.design)} shows it"
+    data = shown(files.path(".json"))
+    text = f"data: {data}; {show_report(plan.design)} shows it"
     console.print(text, highlight=False, markup=False, soft_wrap=True)
-    if not plan.design.is_own:
-        console.print(f"design: {plan.design}", highlight=False, markup=False, soft_wrap=True)
-    for line in summary.lines():
+    first, *others = summary.lines()
+    for line in others:
         console.print(line, highlight=False, markup=False)
-    return 1 if summary.undecided else 0
+    passed = not summary.undecided and agree
+    return files.finish(
+        console, passed, first, summary.as_json(), [Suite(NAME, cases(summary.rows))]
+    )
 
 
 if __name__ == "__main__":

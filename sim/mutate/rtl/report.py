@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -10,6 +10,8 @@ from sim.mutate.common.finding import KILLED, OPEN, PROVEN
 from sim.mutate.common.store import Store
 from sim.mutate.common.summary import Row, Score, counted, scores_by
 from sim.mutate.rtl.plan import Plan
+from sim.shared.junit import Case
+from sim.shared.outcome import Outcome
 
 
 @dataclass(frozen=True)
@@ -98,3 +100,13 @@ def summarize(plan: Plan, store: Store, times: Mapping[str, float], seconds: flo
         seconds,
         sum(row.seconds for row in rows),
     )
+
+
+def cases(rows: Sequence[Row]) -> list[Case]:
+    """Return a test case for each file of the design: failed when a mutant of it is open."""
+    found = []
+    for file in dict.fromkeys(row.file for row in rows):
+        left = [row for row in rows if row.file == file and row.status == OPEN]
+        detail = "\n".join(f"open: {file}:{row.line} {row.description}" for row in left)
+        found.append(Case(file, Outcome.of(not left), detail))
+    return found

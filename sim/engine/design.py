@@ -157,7 +157,9 @@ class Design:
         if self.is_own:
             return BUILD / name
         key = digest(str(self.path.resolve()))[:6]
-        return BUILD / "designs" / f"{self.path.name}-{key}" / name
+        # Simulators take their arguments apart at blanks.
+        title = re.sub(r"[^\w.-]+", "-", self.path.name)
+        return BUILD / "designs" / f"{title}-{key}" / name
 
 
 def add_design_option(parser: argparse.ArgumentParser) -> None:

@@ -59,6 +59,7 @@ def test_the_hash_does_not_depend_on_the_place(tmp_path: Path) -> None:
     assert not one.is_own
     assert one.output("results") != other.output("results")
     assert one.output("results").is_relative_to(BUILD / "designs")
+    assert " " not in str(Design.load(make(tmp_path / "my own")).output("waves"))
 
 
 @pytest.mark.parametrize(

@@ -232,7 +232,14 @@ FRONT_ENDS = [
 ]
 # Those of make's targets that judge nothing, or whose reports have tests of their own.
 OTHERS = {
-    *("programs.disasm", "programs.shrink", "programs.units", "model.studies", "report"),
+    *(
+        "programs.disasm",
+        "programs.shrink",
+        "programs.units",
+        "model.studies",
+        "report",
+        "report.pictures",
+    ),
     *("lint", "operations", "regress", "regress.rerun", "regress.slurm", "regress.bench"),
 }
 

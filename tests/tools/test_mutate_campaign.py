@@ -109,8 +109,8 @@ def test_a_mutant_that_kills_the_simulator_does_not_kill_the_campaign(
     # one dies of the first mutant again, and one more finds nothing left.
     assert len(started) == 5
     for key in ("key2", "key3"):
-        assert not {"crash", "hang"} & set(store.findings[key].checks), store.outcomes[key]
-    assert "counter" in store.findings["key3"].checks + store.outcomes["key2"].checks
+        assert not {"crash", "hang"} & set(store.findings[key].checks), store.findings[key]
+    assert "counter" in store.findings["key3"].checks + store.findings["key2"].checks
 
 
 KILL, SEGV = 128 + signal.SIGKILL, 128 + signal.SIGSEGV
@@ -336,16 +336,19 @@ OTHER = {
     "start_pulses": (4,),
     "abort_at": 8,
     "cycle_limit": 99,
+    "restart_after": 0,
 }
 
 
 @pytest.mark.parametrize("name", [field.name for field in fields(ProgramItem)])
 def test_every_field_of_an_item_is_in_its_digest(name):
-    before = getattr(ITEM, name)
+    # Start is held over the end of a program that is started again at once, and sees no pulses.
+    item = replace(ITEM, start_pulses=(), restart_after=0) if name == "start_held" else ITEM
+    before = getattr(item, name)
     change = OTHER.get(name)
     if change is None:
         change = not before if isinstance(before, bool) else before + type(before)(1)
-    assert replace(ITEM, **{name: change}).digest() != ITEM.digest() == replace(ITEM).digest()
+    assert replace(item, **{name: change}).digest() != item.digest() == replace(item).digest()
 
 
 def test_a_field_that_is_added_to_an_item_is_in_its_digest():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from sim.report.mutation_details import KILLED, PROVEN, Mutant, details, place, what
+from sim.report.mutation_details import KILLED, PROVEN, Mutant, checks_table, details, place, what
 from sim.report.page import (
     Block,
     Cell,
@@ -54,8 +54,8 @@ def section(sources: Sources) -> Section:
         ),
         files_figure(mutants),
     ]
-    if checks := Counter(c for m in mutants for c in list(m.get("checks") or [])[:1]):
-        blocks.append(checks_table(checks))
+    if data["first_checks"]:
+        blocks.append(checks_table(data))
     if verdicts := sources.verified(data):
         blocks.append(verification(verdicts))
     note = f"of {count(relevant, 'mutant')} killed, {count(len(left), 'alive', 'alive')}"
@@ -96,18 +96,6 @@ def files_figure(mutants: list[Mutant]) -> Figure:
             "hovermode": "y unified",
         },
         height=120 + 26 * len(files),
-    )
-
-
-def checks_table(checks: Counter[str]) -> Table:
-    """Return what the testbench noticed first."""
-    total = sum(checks.values())
-    rows = [
-        (name, Cell(f"{number:,}", bar=100 * number / total), percent(100 * number / total))
-        for name, number in checks.most_common()
-    ]
-    return Table(
-        ("first check to notice", "mutants", "share"), rows, "<>>", title="What found them"
     )
 
 

@@ -77,17 +77,22 @@ def scores(data: dict[str, Any]) -> Section:
 
 def found_by(data: dict[str, Any]) -> Section:
     """Return the checks and the tests that killed."""
-    checks = [
-        (name, f"{number:,}", f"{data['checks'][name]:,}")
-        for name, number in data["first_checks"].items()
-    ]
-    head = ("check", "first to fail for", "failed for")
     tests = [(Cell(name, "mono"), f"{number:,}") for name, number in data["tests"].items()]
     fold = Fold(count(len(tests), "test"), [Table(("test", "mutants killed"), tests, "<>")])
-    blocks: list[Block] = [Table(head, checks, "<>>"), fold]
+    blocks: list[Block] = [checks_table(data), fold]
     note = "tests killed at least one mutant"
     lead = "Which check of the testbench noticed a mutant, and in which test."
     return Section("found-by", "What killed", "info", f"{len(tests):,}", note, lead, blocks)
+
+
+def checks_table(data: dict[str, Any]) -> Table:
+    """Return for how many mutants each check was the first to fail, and for how many it failed."""
+    total = sum(data["first_checks"].values())
+    rows = [
+        (name, Cell(f"{number:,}", bar=100 * number / total), f"{data['checks'][name]:,}")
+        for name, number in data["first_checks"].items()
+    ]
+    return Table(("check", "first to fail for", "failed for"), rows, "<>>", "What found them")
 
 
 def named_faults(mutants: Sequence[Mutant]) -> Section:

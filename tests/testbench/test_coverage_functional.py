@@ -143,7 +143,8 @@ def test_no_program_makes_no_file(component: Coverage, tmp_path: Path) -> None:
 
 
 def test_prediction_finds_the_same_bins() -> None:
-    items = list(random_items(6, "corner", 30))
+    # Of a program that is started again the model's runner plays the first run alone.
+    items = [i for i in random_items(6, "corner", 40) if i.restart_after is None]
     found = []
     spad = BinRunner().spad
     previous = None

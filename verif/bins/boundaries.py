@@ -112,7 +112,7 @@ def run_hits(result: RunResult) -> Iterator[Hit]:
             if value >> k:
                 yield "boundary_counter", f"{name}/above_{1 << k}"
     faulted = result.fault != FaultCode.NONE
-    last = result.fault_pc if faulted else len(result.retires)
+    last = result.fault_pc if faulted else result.counters.n_inst
     if last in _ENDS:
         yield "boundary_pc", f"{'fault' if faulted else 'halt'}/{last}"
 

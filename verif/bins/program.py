@@ -33,6 +33,8 @@ class ProgramBins:
 
     def trace(self, pc: int, instruction: Instruction) -> None:
         """Note an instruction that is about to complete or fault."""
+        if pc == 0:  # also of the second run, when the program is started again
+            self._previous, self._followers = "", Followers()
         if check_fault(instruction) != FaultCode.NONE:
             self.hits.update(fault_hits(instruction, pc))
             return

@@ -78,7 +78,7 @@ def deadly_plan() -> plans.Plan:
     counters = plan.texts["ga2_counters.sv"]
     statement = "n_inst_q <= n_inst_q + 32'd1;"
     start = counters.index(statement)
-    edit = Edit("ga2_counters.sv", start, start + len(statement), "$stop;", Form.STMT)
+    edit = Edit("ga2_counters.sv", start, start + len(statement), "$finish;", Form.STMT)
     stops = Mutant("test", "ga2_counters.sv", 1, "stops the simulator", (edit,))
     mutants = dict(enumerate([stops, *chosen], 1))
     plan.mutants, plan.keys = mutants, {number: f"key{number}" for number in mutants}

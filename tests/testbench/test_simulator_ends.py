@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,9 +19,12 @@ import pytest
 from rich.console import Console
 
 from model.chip.isa import SPAD_WORDS, amax, encode, halt, ld, mm, rq, sm, st, unpack, vadd
+from model.chip.machine import Machine
+from model.chip.timing import DEFAULT_LATENCY
 from sim.engine import job_folder, simulator
 from sim.engine.play import Simulation, play
 from sim.engine.simulator import SimulationError, simulate
+from sim.programs.program_options import late_cycles
 from sim.shared.patch import Patch
 from sim.shared.paths import ROOT, RTL, SIMULATORS
 from sim.shared.process import Ended
@@ -300,3 +304,21 @@ def test_folders_of_jobs_in_use_are_not_pruned(
         os.utime(folder, (0, 0))
     job_folder.job_path("icarus")
     assert sorted(tmp_path.iterdir()) == [used, young, newest]
+
+
+def test_a_start_in_the_last_cycle_is_played(tmp_path: Path) -> None:
+    """Found by a design that obeys it; without it, or a cycle before, that does not show."""
+    last = Machine().run(PROGRAM, item().image, DEFAULT_LATENCY).counters.total
+    obey = Patch(
+        "ga2_sequencer.sv",
+        "start && (state_q == StIdle",
+        "start && ((issue && !issue_start) || state_q == StIdle",
+    )
+    rtl = planted(tmp_path / "rtl", obey)
+    pulses: tuple[tuple[int, ...], ...] = ((), (last - 1,), (last,))
+    items = [replace(item(str(one)), start_pulses=one) for one in pulses]
+    results = simulate("icarus", Job(items=items), rtl=rtl, folder=tmp_path / "job").results
+    assert [result.passed for result in results] == [True, True, False]
+    assert not late_cycles(items[2])
+    later = replace(items[2], start_pulses=(last + 1,))
+    assert f"PULSES={last + 1}: the program ends in cycle {last}" in late_cycles(later)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
-import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from sim.shared.files import read_text
 from sim.shared.paths import ROOT
+from sim.shared.process import Child
 
 _IMPORT = re.compile(r"^[ \t]*import\s+\w+::\*\s*;[ \t]*\n", re.MULTILINE)
 
@@ -52,17 +55,12 @@ def run_abc(commands: str, folder: Path, limit: float) -> ToolRun:
 
 
 def _run(command: list[str], folder: Path, limit: float) -> ToolRun:
-    try:
-        done = subprocess.run(
-            command,
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            timeout=limit,
-            check=False,
-            start_new_session=True,
-        )
-    except subprocess.TimeoutExpired as late:
-        return ToolRun(False, False, (late.output or b"").decode(errors="replace"))
-    return ToolRun(done.returncode == 0, True, done.stdout.decode(errors="replace"))
+    """Run a tool as a child that does not outlive this process, however that ends."""
+    with tempfile.TemporaryDirectory() as place:
+        log = Path(place) / "log"
+        child = Child(command, cwd=folder, env=os.environ, log=log)
+        try:
+            late = child.running(limit)
+        finally:
+            child.end()
+        return ToolRun(not late and child.code == 0, not late, read_text(log))

@@ -18,7 +18,10 @@ def section(sources: Sources) -> Section:
     """Return the section of the designs."""
     results = {path.stem: read_json(path) for path in sorted(sources.results.glob("*.json"))}
     results |= {name: data["otherData"] for name, data in sources.traces()}
-    results |= {"mutation": sources.campaign(), "regression": sources.regression()}
+    results |= {
+        "mutation": read_json(sources.mutation / "report.json"),
+        "regression": sources.regression(),
+    }
     stamps = {name: data["design"] for name, data in results.items() if data and design_text(data)}
     blocks: list[Block] = []
     if sources.others:

@@ -177,7 +177,8 @@ def test_a_result_of_any_kind_counts_among_the_designs(tmp_path, name):
     stamp = {"path": "hw/rtl", "hash": "a1", "revision": "", "dirty": False}
     sources = Sources(*(tmp_path / part for part in ("results", "regress", "mutate")))
     files.write_json(sources.results / "formal.json", {"design": stamp})
-    data = {"design": {**stamp, "hash": "b2"}}
+    # A run without a verdict was about a design, too.
+    data = {"design": {**stamp, "hash": "b2"}, "outcome": "error"}
     if name.endswith("trace"):
         data = {"otherData": data, "traceEvents": []}
     files.write_json(tmp_path / f"{name}.json", data)

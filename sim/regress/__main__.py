@@ -37,6 +37,7 @@ def main() -> int:
     from sim.regress.suites import CLUSTERS
     from sim.shared.cli import Parser, fail, integer
     from sim.shared.errors import ToolError
+    from verif.typed import RecordError
 
     parser = Parser(prog=NAME, description=__doc__)
     parser.add_argument("--suite", default="smoke")
@@ -72,7 +73,7 @@ def main() -> int:
     )
     try:
         summary = session.regress(options, choose(), builds.build_all)
-    except ToolError as error:
+    except (ToolError, RecordError) as error:
         fail(NAME, str(error))
     except OSError as error:
         fail(NAME, session.describe(error))

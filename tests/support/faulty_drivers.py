@@ -45,7 +45,7 @@ class NotStarted(ControlDriver):
 
 
 class NoReset(ControlDriver):
-    async def reset(self) -> None:
+    async def reset(self, item: ProgramItem | None = None) -> None:
         await self.cycles(2)
 
 

@@ -39,7 +39,7 @@ FAULTS = {
     "BurstsAtTheWrongEdge": ("sound", "expected read of 20 words at 0, got read of 100"),
     "StaleScratchpad": ("sound", "keeps the scratchpad fails"),
     "PredictsTheDefaultLatency": ("sound", "other latency fails"),
-    "PredictsTheLastProgram": ("sound", "keeps the scratchpad fails"),
+    "PredictsTheLastProgram": ("sound", "counts None of 9 programs"),
     "PublishesNothing": ("sound", "counts 0 of 9 programs"),
     "ComparesNothing": ("sound", "first fails (0 compared)"),
     "SwallowsMismatches": ("broken", "wrong word passes"),

@@ -16,7 +16,7 @@ FAULTS = {
     "ScratchpadNotLoaded": ("sound", "brings a scratchpad fails"),
     "NotStarted": ("sound", "reports 0 of 9 programs"),
     "NoReset": ("sound", "aborted fails"),
-    "DoesNotWaitForTheEnd": ("sound", "counts 1 of 9 programs"),
+    "DoesNotWaitForTheEnd": ("sound", "counts 0 of 9 programs"),
     "NotAnnounced": ("sound", "counts 0 of 9 programs"),
     "NoStartPulses": ("broken", "start not ignored passes"),
     "AnswersLate": ("sound", "reactive fails"),

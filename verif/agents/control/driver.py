@@ -56,11 +56,12 @@ class ControlDriver(uvm_driver):
         self.preload = spad
 
     async def power_up(self) -> None:
-        """Start the clock, which rises half a period later, and reset."""
+        """Start the clock, which rises half a period later, in reset."""
+        self.dut.rst.value = 1
         self.dut.clk_enable.value = 1
-        await self.cycles(1)
+        await self.cycles(RESET_CYCLES)
+        self.dut.rst.value = 0
         self.probed = bool(self.dut.probed.value)
-        await self.reset()
         self.ready.set()
 
     async def cycles(self, count: int) -> None:

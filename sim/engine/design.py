@@ -156,10 +156,13 @@ class Design:
         """Folder ``name`` of outputs: ``build/<name>``, for another design one of its own."""
         if self.is_own:
             return BUILD / name
-        key = digest(str(self.path.resolve()))[:6]
+        path = self.path.resolve()
+        parts = path.relative_to(ROOT).parts if path.is_relative_to(ROOT) else ()
+        if parts and all(re.fullmatch(r"[\w-]+", part) for part in parts):
+            return BUILD / "designs" / ".".join(parts) / name
         # Simulators take their arguments apart at blanks.
-        title = re.sub(r"[^\w.-]+", "-", self.path.name)
-        return BUILD / "designs" / f"{title}-{key}" / name
+        title = re.sub(r"[^\w.-]+", "-", path.name)
+        return BUILD / "designs" / f"{title}-{digest(str(path))[:6]}" / name
 
 
 def add_design_option(parser: argparse.ArgumentParser) -> None:

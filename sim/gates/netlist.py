@@ -54,14 +54,14 @@ class Netlist:
         folder: where it lies, with Yosys' logs.
         cells: how many of each type.
         units: of each module that is left, all its instances together: type to number.
-        macro: file of the scratchpad, for what stays a macro.
+        macros: the scratchpad, for what stays a macro, behind the packages that it may look into.
     """
 
     target: str
     folder: Path
     cells: Mapping[str, int]
     units: Mapping[str, Mapping[str, int]]
-    macro: Path = RTL / f"{MACRO}.sv"
+    macros: tuple[Path, ...] = ()
 
     @property
     def sources(self) -> list[Path]:
@@ -70,7 +70,7 @@ class Netlist:
         netlist = self.folder / "netlist.v"
         if self.target == "ice40":
             return [self.folder / CELLS, netlist]
-        return [share / "simcells.v", self.macro, netlist]
+        return [share / "simcells.v", *self.macros, netlist]
 
     @property
     def design(self) -> Design:
@@ -116,15 +116,18 @@ def synthesize(target: str, rtl: Path | Design = RTL) -> Netlist:
     units = _statistics(folder / "cells.json")
     kinds = {kind for own in units.values() for kind in own}
     cells = {kind: sum(own.get(kind, 0) for own in units.values()) for kind in sorted(kinds)}
-    return Netlist(target, folder, cells, units, _macro(design))
+    return Netlist(target, folder, cells, units, _macros(design))
 
 
-def _macro(design: Design) -> Path:
-    pattern = re.compile(rb"^\s*module\s+" + MACRO.encode() + rb"\b", re.MULTILINE)
-    found = [path for path in design.sources.files if pattern.search(design.contents[path])]
-    if not found:
+def _macros(design: Design) -> tuple[Path, ...]:
+    def holding(pattern: str) -> list[Path]:
+        found = re.compile(pattern.encode(), re.MULTILINE)
+        return [path for path in design.sources.files if found.search(design.contents[path])]
+
+    macro = holding(rf"^\s*module\s+{MACRO}\b")
+    if not macro:
         raise DesignError(f"{design.path}: no module {MACRO}, which stays a macro")
-    return found[0]
+    return (*holding(r"^\s*package\s"), macro[0])
 
 
 def _make(target: str, design: Design, folder: Path) -> None:

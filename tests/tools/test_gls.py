@@ -133,7 +133,7 @@ def test_wrong_gates_are_found(generic, item, tmp_path):
     text = (generic.folder / "netlist.v").read_text()
     assert "\\$_XOR_ " in text
     (tmp_path / "netlist.v").write_text(text.replace("\\$_XOR_ ", "\\$_XNOR_ "))
-    wrong = Netlist("generic", tmp_path, generic.cells, generic.units)
+    wrong = Netlist("generic", tmp_path, generic.cells, generic.units, generic.macros)
     assert not gates(wrong, item).passed
 
 

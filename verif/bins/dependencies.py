@@ -6,7 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from model.chip.isa import Instruction, Op
+import numpy as np
+import numpy.typing as npt
+
+from model.chip.isa import EXT_WORDS, Instruction, Op
 from model.chip.operation_table import EXECUTED, OPERATIONS
 from model.chip.operations import matrix_addresses
 
@@ -60,9 +63,12 @@ def dependency_bins() -> list[str]:
 class Followers:
     """Looks at the instructions of one program in turn."""
 
+    _number: int = 0
     _last: list[Instruction] = field(default_factory=list)
     _seen: dict[Instruction, int] = field(default_factory=dict)
-    _writes: list[tuple[Region, ...]] = field(default_factory=list)
+    # Number of the instruction that wrote a word last, by memory: a look back over all instructions
+    # would make a long program's time quadratic.
+    _writer: dict[str, npt.NDArray[np.int32]] = field(default_factory=dict)
 
     def hits(self, i: Instruction) -> Iterator[Hit]:
         """Bins of the next instruction that completes."""
@@ -81,14 +87,23 @@ class Followers:
         if len(self._last) == 2:
             names = "/".join(Op(earlier.op).name for earlier in self._last)
             yield "operation_triple", f"{names}/{name}/{'dependent' if dependent else 'apart'}"
-        earlier_place = self._seen.get(i)
-        if earlier_place is not None and any(
-            _meet(written, touched.reads) for written in self._writes[earlier_place:]
+        earlier_number = self._seen.get(i)
+        if earlier_number is not None and any(
+            self._written(memory)[low:high].max() >= earlier_number
+            for memory, low, high in touched.reads
         ):
             yield "repeat", name
-        self._writes.append(touched.writes)
-        self._seen[i] = len(self._writes) - 1
+        self._number += 1
+        for memory, low, high in touched.writes:
+            self._written(memory)[low:high] = self._number
+        self._seen[i] = self._number
         self._last = [*self._last[-1:], i]
+
+    def _written(self, memory: str) -> npt.NDArray[np.int32]:
+        """Who wrote each word of a memory last, int32 (65536,); 0: nobody."""
+        if memory not in self._writer:
+            self._writer[memory] = np.zeros(EXT_WORDS, dtype=np.int32)
+        return self._writer[memory]
 
 
 def _meet(some: tuple[Region, ...], others: tuple[Region, ...]) -> bool:

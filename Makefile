@@ -114,7 +114,7 @@ testplan: setup-python ## features of the ISA, their tests with the last outcome
 .PHONY: test lint bench
 test: setup-all ## everything that must pass: ruff, mypy, RTL lint, then every test: [PYTEST="-k name tests/tools" for a part]
 	@$(PY) -m sim.lint
-	@$(pytest) -n auto --dist loadfile --junitxml=build/results/pytest$(if $(value PYTEST),-part).xml
+	@$(pytest) -n $$(($$(nproc) + 1)) --dist loadfile --junitxml=build/results/pytest$(if $(value PYTEST),-part).xml
 
 lint: setup-all ## only the static checks: ruff, mypy, Verilator and Icarus with all warnings
 	@$(PY) -m sim.lint

@@ -197,7 +197,8 @@ def test_a_killed_regression_keeps_what_it_has(tmp_path, mark):
 def test_a_lost_worker_has_its_job_run_again(tmp_path, mark):
     # The first attempt kills the worker, which is the parent of the job's own process.
     once = tmp_path / "once"
-    script = f"mkdir {once} 2>/dev/null || exit 0; kill -9 $(ps -o ppid= -p $PPID); sleep 500"
+    parent = "$(cut -d ' ' -f 4 /proc/$PPID/stat)"
+    script = f"mkdir {once} 2>/dev/null || exit 0; kill -9 {parent}; sleep 500"
     groups = [group("killer", script), group("other", "sleep 0.2", seeds=6)]
     code, output = run(tmp_path, groups, "--processes")
     assert code == 0, output

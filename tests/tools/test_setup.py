@@ -11,6 +11,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import find_libpython
 import pytest
 
 from sim.shared.paths import ROOT
@@ -118,8 +119,12 @@ def test_no_python_at_all(machine: Machine) -> None:
 def test_no_network(machine: Machine) -> None:
     python = shutil.which("python3", path="/usr/bin") or shutil.which("python3")
     assert python
+    library = find_libpython.find_libpython()
+    assert library
     machine.env |= {
         "PYTHON": os.path.realpath(python),
+        # Set-up may have unpacked it where only this environment looks.
+        "LD_LIBRARY_PATH": str(Path(library).parent),
         "PIP_INDEX_URL": "http://127.0.0.1:9/simple",
         "PIP_EXTRA_INDEX_URL": "",
         "PIP_NO_CACHE_DIR": "1",

@@ -22,7 +22,7 @@ from sim.shared.files import read_text
 from sim.shared.jsonl import Tail
 from sim.shared.outcome import Outcome
 from sim.shared.paths import ROOT, RTL, shown
-from sim.shared.process import Child, Ended
+from sim.shared.process import Child, Ended, StoppedError
 from verif.agents.control.complaints import complaints_in
 from verif.items.job import FAILING, JOB_VARIABLE, KEPT, RESULTS_FILE, Job
 from verif.items.result import ProgramResult
@@ -90,10 +90,6 @@ class SimulationError(ToolError):
         text = read_text(run.log) if run.log.exists() else ""
         super().__init__(f"simulation {run.error} ({run.log}):\n{tail(text)}")
         self.run = run
-
-
-class StoppedError(RuntimeError):
-    """The simulation was stopped before its end: it neither passed nor failed."""
 
 
 def simulate(

@@ -6,6 +6,7 @@ regression could not go on or be reported, 130 it was interrupted and can be res
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 from pathlib import Path
@@ -30,14 +31,12 @@ def write_report(design: Design) -> None:
         print(f"no report: {type(error).__name__}: {error}", file=sys.stderr)
 
 
-def main() -> int:
-    """Read the command line, run, and return the exit code."""
+def read_arguments() -> argparse.Namespace:
+    """Read the command line; what is wrong in it ends the process."""
     from sim.engine.design import add_design_option
     from sim.regress.run_folder import SUITES
     from sim.regress.suites import CLUSTERS
     from sim.shared.cli import Parser, fail, integer
-    from sim.shared.errors import ToolError
-    from verif.typed import RecordError
 
     parser = Parser(prog=NAME, description=__doc__)
     parser.add_argument("--suite", default="smoke")
@@ -54,36 +53,34 @@ def main() -> int:
         fail(NAME, f"JOBS={args.jobs}: needs 1 or more")
     if args.seed is not None and not 0 <= args.seed < 2**63:
         fail(NAME, f"SEED={args.seed}: needs 0 to {2**63 - 1}")
+    return args
+
+
+def main() -> int:
+    """Read the command line, run, and return the exit code."""
+    args = read_arguments()
     # Dask takes its time: what is wrong with the command line is said first.
     from sim.regress import builds, planning, session
     from sim.regress.display import choose
     from sim.regress.rerun import base_of
+    from sim.shared.cli import fail
+    from sim.shared.errors import ToolError
+    from verif.typed import RecordError
 
-    design = args.design
-    options = planning.Options(
-        file=args.file,
-        base=(args.base or base_of(design)).resolve(),
-        suite=args.suite,
-        design=design,
-        seed=args.seed,
-        jobs=args.jobs,
-        cluster=args.cluster,
-        resume=args.resume,
-        processes=args.processes,
-    )
+    chosen = vars(args) | {"base": (args.base or base_of(args.design)).resolve()}
     try:
-        summary = session.regress(options, choose(), builds.build_all)
+        summary = session.regress(planning.Options(**chosen), choose(), builds.build_all)
     except (ToolError, RecordError) as error:
         fail(NAME, str(error))
     except OSError as error:
         fail(NAME, session.describe(error))
     if args.base is None:
-        write_report(design)
-    for problem in summary.get("problems", ()):
+        write_report(args.design)
+    for problem in summary["problems"]:
         print(f"{NAME}: error: {problem}", file=sys.stderr)
     if summary["verdict"] == "failed":
         return 1
-    if summary.get("problems"):
+    if summary["problems"]:
         return 2
     return 0 if summary["verdict"] == "passed" else 130
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -70,39 +70,14 @@ def run_jobs(
         ClusterError: there is no worker, and the farm takes no more.
     """
     waiting = iter(jobs)
-    by_key: dict[str, JobSpec] = {}
-    tracker = as_completed(with_results=True, raise_errors=False)
-    serial = itertools.count()
-
-    def submit(specs: list[JobSpec]) -> None:
-        if not specs:
-            return
-        keys = [f"{family(spec)}-{next(serial)}" for spec in specs]
-        by_key.update(zip(keys, specs, strict=True))
-        tracker.update(
-            cluster.client.map(
-                run_job,
-                [plain(spec) for spec in specs],
-                run_folder=str(folder),
-                design=design,
-                keep_passed=keep_passed,
-                key=keys,
-                pure=False,
-            )
-        )
-
-    submit(list(itertools.islice(waiting, window(cluster.jobs))))
+    given = Given(cluster, run_folder=str(folder), design=design, keep_passed=keep_passed)
+    given.submit(list(itertools.islice(waiting, window(cluster.jobs))))
     ticked = kept = time.monotonic()
     try:
-        while by_key and not stop:
-            with tracker.thread_condition:
-                if not tracker.has_ready():
-                    tracker.thread_condition.wait(TICK_SECONDS)
+        while given.by_key and not stop:
             again: list[JobSpec] = []
             done = 0
-            for future, result in tracker.next_batch(block=False):
-                spec = by_key.pop(future.key)
-                record = record_of(spec, future.status, result)
+            for spec, record in given.next_records():
                 if stop:
                     break
                 if record is None:
@@ -111,7 +86,7 @@ def run_jobs(
                 done += 1
                 record.design = design
                 on_record(record)
-            submit([*again, *itertools.islice(waiting, done)])
+            given.submit([*again, *itertools.islice(waiting, done)])
             now = time.monotonic()
             if now - ticked >= TICK_SECONDS:
                 ticked = now
@@ -120,9 +95,48 @@ def run_jobs(
                 kept = now
                 cluster.keep_size()
     finally:
-        if by_key:
-            tracker.clear()
-            stop_workers(cluster)
+        given.take_back()
+
+
+class Given:
+    """The jobs that are with Dask.
+
+    Args:
+        cluster: where they run.
+        arguments: of ``run_job``, beside the job.
+    """
+
+    def __init__(self, cluster: Cluster, **arguments: Any) -> None:
+        self.by_key: dict[str, JobSpec] = {}
+        self._cluster = cluster
+        self._arguments = arguments
+        self._tracker = as_completed(with_results=True, raise_errors=False)
+        self._serial = itertools.count()
+
+    def submit(self, specs: Sequence[JobSpec]) -> None:
+        """Give jobs to Dask."""
+        if not specs:
+            return
+        keys = [f"{family(spec)}-{next(self._serial)}" for spec in specs]
+        self.by_key.update(zip(keys, specs, strict=True))
+        jobs = [plain(spec) for spec in specs]
+        futures = self._cluster.client.map(run_job, jobs, key=keys, pure=False, **self._arguments)
+        self._tracker.update(futures)
+
+    def next_records(self) -> Iterator[tuple[JobSpec, JobRecord | None]]:
+        """Wait a moment and yield what has come back; None for a job that must run again."""
+        with self._tracker.thread_condition:
+            if not self._tracker.has_ready():
+                self._tracker.thread_condition.wait(TICK_SECONDS)
+        for future, result in self._tracker.next_batch(block=False):
+            spec = self.by_key.pop(future.key)
+            yield spec, record_of(spec, future.status, result)
+
+    def take_back(self) -> None:
+        """Kill what still runs."""
+        if self.by_key:
+            self._tracker.clear()
+            stop_workers(self._cluster)
 
 
 def record_of(spec: JobSpec, status: str, result: Any) -> JobRecord | None:

@@ -149,18 +149,6 @@ def run_part(
             if not record.passed:
                 view.failure(record)
 
-        seen = time.monotonic()
-
-        def tick(running: int, workers: int) -> None:
-            nonlocal seen
-            progress.running, progress.workers = running, workers
-            if workers:
-                seen = time.monotonic()
-            elif time.monotonic() - seen > PATIENCE_SECONDS:
-                seen = time.monotonic()
-                view.say(f"no worker yet: is the farm full? see {session.folder}/dask.log")
-            view.tick(progress)
-
         view.start(progress)
         try:
             if cluster is not None:
@@ -172,12 +160,30 @@ def run_part(
                         design=session.design,
                         stop=stop,
                         on_record=take,
-                        on_tick=tick,
+                        on_tick=ticker(progress, view, session.folder),
                         keep_passed=settings.keep_passed,
                     )
         finally:
             progress.running = 0
             view.end(progress)
+
+
+def ticker(progress: Progress, view: View, folder: Path) -> Callable[[int, int], None]:
+    """Return what shows running jobs and workers, and says when no worker comes for long."""
+    seen = time.monotonic()
+
+    def tick(running: int, workers: int) -> None:
+        nonlocal seen
+        progress.running, progress.workers = running, workers
+        now = time.monotonic()
+        if workers:
+            seen = now
+        elif now - seen > PATIENCE_SECONDS:
+            seen = now
+            view.say(f"no worker yet: is the farm full? see {folder}/dask.log")
+        view.tick(progress)
+
+    return tick
 
 
 def conclude(

@@ -90,7 +90,8 @@ def run_job(
         shutil.rmtree(folder, ignore_errors=True)
         raise
     status, outcome = judge(spec, end, folder)
-    measured = {key: value for key, value in structs.asdict(outcome).items() if key != "rows"}
+    measured = structs.asdict(outcome)
+    rows = measured.pop("rows")
     record = JobRecord(
         id=spec.id,
         status=status,
@@ -104,7 +105,7 @@ def run_job(
     )
     keep_coverage(record, folder, run)
     data: dict[str, Any] = plain(record)
-    files.write_json(folder.parent / RECORD, {**data, "rows": outcome.rows}, None)
+    files.write_json(folder.parent / RECORD, {**data, "rows": rows}, None)
     if record.passed and not keep_passed:
         shutil.rmtree(folder, ignore_errors=True)
     return data

@@ -31,9 +31,9 @@ from sim.report import (
     timeline,
     trends,
 )
+from sim.report.headline import Headline, judge
 from sim.report.page import DASH, Figure, Section, Text
 from sim.report.sources import Sources, UnfinishedError
-from sim.report.verdict import Verdict, judge
 from sim.shared import files
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -76,9 +76,11 @@ def write_pages(sources: Sources, folder: Path) -> Path:
     template = environment.get_template("page.html.j2")
     made = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
 
-    def write_page(name: str, parts: Sequence[Section], verdict: Verdict, design: str) -> None:
+    def write_page(name: str, parts: Sequence[Section], headline: Headline, design: str) -> None:
         home = "" if name == INDEX else name
-        text = template.render(sections=parts, verdict=verdict, design=design, made=made, home=home)
+        text = template.render(
+            sections=parts, headline=headline, design=design, made=made, home=home
+        )
         files.write_text(folder / f"{name}.html", text)
 
     assets = folder / "assets"
@@ -88,8 +90,8 @@ def write_pages(sources: Sources, folder: Path) -> Path:
     replace_copy(plotly_script(), assets / "plotly.min.js")
     for part in sections:
         if part.details:
-            verdict = Verdict(part.state, f"{part.title}: {part.figure}, {part.note}", [])
-            write_page(part.id, part.details, verdict, part.design)
+            headline = Headline(part.state, f"{part.title}: {part.figure}, {part.note}", [])
+            write_page(part.id, part.details, headline, part.design)
         else:
             (folder / f"{part.id}.html").unlink(missing_ok=True)
     write_page(INDEX, sections, judge(sections), str(sources.design or ""))

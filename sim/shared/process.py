@@ -30,7 +30,7 @@ _stopping = threading.Event()
 
 
 class StoppedError(RuntimeError):
-    """The regression is being stopped: the job neither passed nor failed."""
+    """Everything is being stopped: what ran neither passed nor failed."""
 
 
 @dataclass(frozen=True)

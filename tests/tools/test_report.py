@@ -19,10 +19,10 @@ from sim.engine.design import Design, own_design
 from sim.regress import __main__ as regress_entry
 from sim.report import designs
 from sim.report.browser import DESKTOP, PHONE, BrowserError, chromium, show, wait
+from sim.report.headline import NEEDED, judge
 from sim.report.page import Section, percent
 from sim.report.pictures import pictures, renew
 from sim.report.sources import Sources
-from sim.report.verdict import NEEDED, judge
 from sim.report.write import MODULES, make_report, write_pages
 from sim.shared import files
 from sim.shared.paths import ROOT, RTL
@@ -244,7 +244,8 @@ def test_every_regression_ends_with_the_report(verdict, code, fault, monkeypatch
         return tmp_path / "index.html"
 
     monkeypatch.setattr(sim.report.write, "make_report", make)
-    monkeypatch.setattr(sim.regress.session, "regress", lambda *_: {"verdict": verdict})
+    summary = {"verdict": verdict, "problems": []}
+    monkeypatch.setattr(sim.regress.session, "regress", lambda *_: summary)
     monkeypatch.setattr("sys.argv", ["regress"])
     assert regress_entry.main() == code
     out, err = capsys.readouterr()

@@ -12,7 +12,7 @@ NEEDED = ("regression", "decode", "testplan", "coverage", "mutation")
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Headline:
     """What the top of the page says.
 
     Attributes:
@@ -26,16 +26,16 @@ class Verdict:
     lines: list[tuple[str, str]]
 
 
-def judge(sections: Sequence[Section]) -> Verdict:
-    """Return the verdict over all sections."""
+def judge(sections: Sequence[Section]) -> Headline:
+    """Return the headline over all sections."""
     failed = [s for s in sections if s.state == "bad"]
     open_ = [s for s in sections if s.state == "warn"]
     absent = [s for s in sections if s.state == "missing" and s.id in NEEDED]
     lines = [(s.id, s.problem or s.title) for s in (*failed, *open_)]
     lines += [(s.id, f"{s.title}: not run yet") for s in absent]
     if failed:
-        return Verdict("bad", f"Broken: {failed[0].problem or failed[0].title}", lines)
+        return Headline("bad", f"Broken: {failed[0].problem or failed[0].title}", lines)
     if open_ or absent:
         points = count(len(lines), "point")
-        return Verdict("warn", f"Nothing has failed, {points} still open", lines)
-    return Verdict("good", "Good: everything ran, and everything held", lines)
+        return Headline("warn", f"Nothing has failed, {points} still open", lines)
+    return Headline("good", "Good: everything ran, and everything held", lines)

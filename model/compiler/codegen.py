@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from model.chip import isa
-from model.chip.fixed_point import ShiftRangeError, mantissa_shift, quantize
+from model.chip.fixed_point import ShiftRangeError, mantissa_shift
 from model.chip.image import Words
 from model.chip.isa import (
     EXT_WORDS,
@@ -25,13 +25,11 @@ from model.chip.isa import (
 )
 from model.compiler.allocator import FirstFit
 from model.compiler.compiled import Compiled, Region
-from model.compiler.graph import FloatArray, Graph, Kind, Node
-from model.compiler.placement import NIBBLES, Placement
-from model.compiler.scales import INT4_STEPS, Scales, assign_scales
+from model.compiler.graph import Graph, Kind, Node
+from model.compiler.packing import is_packed, quantized_words, stored_words
+from model.compiler.placement import Placement
+from model.compiler.scales import PROBABILITY_FACTOR, Scales, assign_scales
 from model.errors import CompileError
-
-# SM leaves probabilities in units of 1/65536; the result's scale is 1/127.
-PROBABILITY_FACTOR = 127 / 65536
 
 
 def compile_graph(
@@ -66,16 +64,6 @@ def compile_graph(
     )
 
 
-def packed_weight(values: FloatArray, scale: float) -> Words:
-    """Quantize to int4 (-7..7) and pack eight values a word, the first in bits 3..0."""
-    q = np.clip(quantize(values, scale), -INT4_STEPS, INT4_STEPS).astype(np.int64).ravel()
-    padded = np.zeros(-(-q.size // NIBBLES) * NIBBLES, dtype=np.int64)
-    padded[: q.size] = q & 15
-    shifted = padded.reshape(-1, NIBBLES) << (4 * np.arange(NIBBLES))
-    words: Words = shifted.sum(axis=1).astype(np.uint32)
-    return words
-
-
 class _External:
     """Layout of external memory: weights and inputs in graph order, then outputs."""
 
@@ -86,7 +74,7 @@ class _External:
         self.address: dict[int, int] = {}
         sources = [node for node in graph.nodes if node.kind in (Kind.INPUT, Kind.WEIGHT)]
         for node in [*sources, *graph.of_kind(Kind.OUTPUT)]:
-            self.address[node.index] = self._memory.alloc(_stored_words(node))
+            self.address[node.index] = self._memory.alloc(stored_words(node))
 
     def regions(self, kind: Kind) -> dict[str, Region]:
         return {
@@ -96,6 +84,7 @@ class _External:
                 node.rows,
                 node.cols,
                 self._scales.of[node.index],
+                node.bits if kind is Kind.INPUT else 8,
             )
             for node in self._graph.of_kind(kind)
         }
@@ -104,11 +93,7 @@ class _External:
         image = np.zeros(self._memory.peak, dtype=np.uint32)
         for node in self._graph.of_kind(Kind.WEIGHT):
             assert node.values is not None
-            scale = self._scales.of[node.index]
-            if node.bits == 4:
-                words = packed_weight(node.values, scale)
-            else:
-                words = quantize(node.values, scale).astype(np.int32).view(np.uint32).ravel()
+            words = quantized_words(node.values, self._scales.of[node.index], node.bits)
             address = self.address[node.index]
             image[address : address + words.size] = words
         return image
@@ -181,8 +166,8 @@ class _Generator:
         if node.kind not in (Kind.INPUT, Kind.WEIGHT) or node.index in self._loaded:
             return
         self._loaded.add(node.index)
-        words = _stored_words(node)
-        if node.bits == 4 and node.kind is Kind.WEIGHT:
+        words = stored_words(node)
+        if is_packed(node):
             packed = self._temporary(words)
             self.emit(isa.ld(packed, external[node.index], words))
             self.emit(isa.unpack(self.addr(node.index), packed, words))
@@ -262,10 +247,3 @@ class _Generator:
         except (ShiftRangeError, ValueError) as error:
             raise CompileError(f"{node.name}: {error}") from error
         self.emit(isa.rq(dst, src, node.size, m, s, relu))
-
-
-def _stored_words(node: Node) -> int:
-    """Words of a tensor in external memory."""
-    if node.kind is Kind.WEIGHT and node.bits == 4:
-        return -(-node.size // NIBBLES)
-    return node.size

@@ -8,26 +8,31 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from model.chip.fixed_point import quantize
 from model.chip.image import Words
 from model.chip.isa import Instruction
 from model.compiler.graph import FloatArray, GraphError
+from model.compiler.packing import packed_words, quantized_words
 
 
 @dataclass(frozen=True)
 class Region:
-    """A tensor in external memory, row-major, one value a word; value = word * scale."""
+    """A tensor in external memory, row-major; value = integer * scale.
+
+    An integer takes a word, or the eighth of one where it has 4 bits.
+    """
 
     name: str
     address: int
     rows: int
     cols: int
     scale: float
+    bits: int = 8
 
     @property
     def words(self) -> int:
         """Length in words."""
-        return self.rows * self.cols
+        size = self.rows * self.cols
+        return packed_words(size) if self.bits == 4 else size
 
 
 @dataclass(frozen=True)
@@ -66,8 +71,8 @@ class Compiled:
                 raise GraphError(f"input {name!r}: {value.shape} for {region.rows}x{region.cols}")
             if np.isnan(value).any():
                 raise GraphError(f"input {name!r}: NaN is no number to quantize")
-            words = quantize(value, region.scale).astype(np.int32).view(np.uint32)
-            image[region.address : region.address + region.words] = words.ravel()
+            words = quantized_words(value, region.scale, region.bits)
+            image[region.address : region.address + region.words] = words
         return image
 
     def read(self, ext: Words, name: str) -> NDArray[np.int32]:

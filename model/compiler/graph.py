@@ -50,7 +50,7 @@ class Node:
     tag: str | None = None
     transpose_b: bool = False  # matmul
     factor: float = 1.0  # matmul
-    bits: int = 8  # weight
+    bits: int = 8  # weight, input
     first_row: int = 0  # slice_rows
     values: FloatArray | None = field(default=None, repr=False, compare=False)  # weight
 
@@ -67,12 +67,13 @@ class Graph:
         self.nodes: list[Node] = []
         self._names: set[str] = set()
 
-    def input(self, name: str, rows: int, cols: int, tag: str | None = None) -> Node:
-        """Add a rows x cols tensor that the host supplies for every run."""
+    def input(self, name: str, rows: int, cols: int, tag: str | None = None, bits: int = 8) -> Node:
+        """Add a tensor that the host supplies for every run, as int8 or as packed int4."""
         for count in (rows, cols):
             if isinstance(count, bool) or not isinstance(count, int) or count < 1:
                 raise GraphError(f"input {name!r}: shape {rows}x{cols} is not two counts from 1")
-        return self._add(Kind.INPUT, (), rows, cols, name, tag=tag)
+        _check_bits("input", name, bits)
+        return self._add(Kind.INPUT, (), rows, cols, name, tag=tag, bits=bits)
 
     def weight(self, name: str, values: ArrayLike, bits: int = 8) -> Node:
         """Add a constant tensor, stored as int8 or as int4 packed eight to a word."""
@@ -88,8 +89,7 @@ class Graph:
             raise GraphError(
                 f"weight {name!r}: {array[row, col]} at [{row}, {col}] is not a finite number"
             )
-        if bits not in (4, 8):
-            raise GraphError(f"weight {name!r}: {bits} bits; only 4 and 8 exist")
+        _check_bits("weight", name, bits)
         rows, cols = array.shape
         return self._add(Kind.WEIGHT, (), rows, cols, name, bits=bits, values=array)
 
@@ -205,3 +205,8 @@ class Graph:
             raise GraphError(f"{kind.value}: output {operand.name!r} cannot be read back")
         if operand.kind is Kind.ARGMAX and kind is not Kind.OUTPUT:
             raise GraphError(f"{kind.value}: {operand.name!r} holds indices, not numbers")
+
+
+def _check_bits(what: str, name: str, bits: int) -> None:
+    if bits not in (4, 8):
+        raise GraphError(f"{what} {name!r}: {bits} bits; only 4 and 8 exist")

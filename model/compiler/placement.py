@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from model.compiler.graph import Graph, Kind, Node
-
-NIBBLES = 8  # int4 values in a packed word; UNPACK always writes this many
+from model.compiler.packing import NIBBLES, is_packed, packed_words
 
 
 @dataclass(frozen=True)
@@ -83,10 +82,8 @@ def _can_move(node: Node) -> bool:
     if node.kind is Kind.SLICE_ROWS:
         return False
     # UNPACK writes whole groups of eight and would spill over the neighbour.
-    return not (node.kind is Kind.WEIGHT and node.bits == 4 and node.size % NIBBLES)
+    return not (is_packed(node) and node.size % NIBBLES)
 
 
 def _buffer_words(node: Node) -> int:
-    if node.kind is Kind.WEIGHT and node.bits == 4:
-        return -(-node.size // NIBBLES) * NIBBLES
-    return node.size
+    return packed_words(node.size) * NIBBLES if is_packed(node) else node.size

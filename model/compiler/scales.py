@@ -18,6 +18,8 @@ from model.errors import CompileError
 
 SOFTMAX_INPUT_SCALE = 1 / 16  # the SM instruction reads its scores as x/16
 SOFTMAX_RESULT_SCALE = 1 / 127  # probabilities 0..1 over the whole int8 range
+# SM leaves probabilities in units of 1/65536.
+PROBABILITY_FACTOR = 127 / 65536
 INT8_STEPS = 127
 INT4_STEPS = 7
 
@@ -140,9 +142,9 @@ def _pin(pinned: dict[int, float], root: int, scale: float, softmax: Node) -> No
 
 
 def _group_steps(graph: Graph, groups: list[int]) -> list[int]:
-    """Largest quantized value per group: 7 where an int4 weight has to fit, else 127."""
+    """Largest quantized value per group: 7 where an int4 tensor has to fit, else 127."""
     steps = [INT8_STEPS] * len(graph.nodes)
-    for node in graph.of_kind(Kind.WEIGHT):
+    for node in graph.nodes:
         if node.bits == 4:
             steps[groups[node.index]] = INT4_STEPS
     return steps

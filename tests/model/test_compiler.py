@@ -12,12 +12,14 @@ from graph_samples import integer_values, random_graph
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
+from model.chip.fixed_point import softmax_q16
 from model.chip.isa import FaultCode, Op
 from model.chip.machine import Machine
 from model.compiler.codegen import compile_graph
 from model.compiler.compiled import Compiled
 from model.compiler.evaluate import evaluate
 from model.compiler.graph import Graph, GraphError, Kind
+from model.compiler.integers import IntegerGraph, softmax_rows
 from model.compiler.scales import assign_scales, largest_values
 from model.errors import CompileError
 
@@ -44,6 +46,11 @@ def check_graph(graph: Graph, samples: dict[str, Any]) -> None:
     ranges = largest_values(evaluate(graph, samples))
     first = {name: sample[0] for name, sample in samples.items()}
     want = integer_values(graph, assign_scales(graph, ranges), first)
+    batch = IntegerGraph(graph, assign_scales(graph, ranges)).evaluate(samples)
+    for node in graph.of_kind(Kind.OUTPUT):
+        # A value that depends on no input has no sample's axis.
+        mine = batch[node.index] if batch[node.index].ndim == 2 else batch[node.index][0]
+        assert mine.tolist() == want[node.index].tolist(), f"{node.name}, without a program"
     for reuse in (True, False):
         got = outputs_of(compile_graph(graph, ranges, reuse=reuse), first)
         for node in graph.of_kind(Kind.OUTPUT):
@@ -97,6 +104,44 @@ def test_int4_weights_are_packed_eight_to_a_word_and_unpacked() -> None:
     nibbles = [int(word) >> 4 * j & 15 for word in compiled.image[:4] for j in range(8)]
     signed = [n - 16 if n > 7 else n for n in nibbles]
     assert (signed[0], signed[13], signed[26], signed[27:]) == (-7, 0, 7, [0] * 5)
+
+
+def test_int4_inputs_are_packed_by_the_host_and_unpacked_by_the_program() -> None:
+    g = Graph()
+    cached = g.input("cached", 3, 8, bits=4)
+    rows = g.concat_rows(cached, g.matmul(g.input("x", 1, 3), g.weight("w", np.ones((3, 8)))))
+    g.output("rows", rows)
+    samples = {"cached": sample(3, 8), "x": sample(1, 3)}
+    check_graph(g, samples)
+    compiled = compiled_with(g, samples)
+    far = {name: 100 * values for name, values in samples.items()}
+    ranges = assign_scales(g, largest_values(evaluate(g, samples)))
+    beyond = IntegerGraph(g, ranges).evaluate(far)[cached.index]
+    assert (beyond.min(), beyond.max()) == (-7, 7)
+    unpack = next(i for i in compiled.instructions if Op(i.op) is Op.UNPACK)
+    assert (compiled.inputs["cached"].words, unpack.c) == (3, 3)
+    assert (
+        np.abs(outputs_of(compiled, {k: 100 * v[0] for k, v in samples.items()})["rows"][:3]).max()
+        == 7
+    )
+    with pytest.raises(GraphError, match="input 'odd': 5 bits; only 4 and 8 exist"):
+        g.input("odd", 1, 1, bits=5)
+
+
+def test_a_bias_on_the_scores_costs_one_add_where_scales_are_fixed() -> None:
+    g = Graph()
+    scores = g.matmul(g.input("x", 1, 3), g.weight("w", np.ones((3, 5))), tag="score")
+    bias = g.input("bias", 1, 5, tag="score")
+    g.output("p", g.softmax(g.add(scores, bias)))
+    samples = {"x": sample(1, 3), "bias": sample(1, 5)}
+    compiled = compiled_with(g, samples, tag_ranges={"score": 127 / 16})
+    assert ops_of(compiled)[2:8] == ["MM", "MM", "RQ", "LD", "VADD", "SM"]
+
+
+def test_softmax_of_many_rows_is_that_of_each() -> None:
+    rows = np.random.default_rng(4).integers(-127, 128, (3, 5, 7))
+    want = [[softmax_q16(row).tolist() for row in each] for each in rows]
+    assert softmax_rows(rows).tolist() == want
 
 
 def test_relu_is_fused_only_when_nobody_else_reads_the_product() -> None:

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from model.chip.isa import Op
-from model.compiler.codegen import compile_graph, packed_weight
+from model.compiler.codegen import compile_graph
 from model.compiler.graph import Graph, Node
+from model.compiler.packing import quantized_words
 from model.compiler.scales import Scales, assign_scales, merge_ranges
 from model.errors import CompileError
 
@@ -144,7 +145,8 @@ def test_a_pinned_group_that_saturates_is_told_once(reached: float, notes: int) 
     ],
 )
 def test_eight_packed_weights_fill_a_word(values: list[int], words: list[int]) -> None:
-    assert packed_weight(np.array([values], dtype=np.float64), 1.0).tolist() == words
+    packed = quantized_words(np.array([values], dtype=np.float64), 1.0, bits=4)
+    assert packed.tolist() == words
 
 
 def test_probabilities_are_scaled_by_127_of_65536() -> None:

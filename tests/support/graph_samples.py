@@ -26,7 +26,7 @@ def random_graph(draw: random.Random, size: int) -> tuple[Graph, dict[str, Any]]
         if draw.random() < 0.5:
             name = f"in{len(g.nodes)}"
             samples[name] = generator.normal(0, draw.choice([0.1, 1, 5]), (3, rows, cols))
-            return g.input(name, rows, cols)
+            return g.input(name, rows, cols, bits=draw.choice([4, 8, 8]))
         return weight(rows, cols)
 
     def weight(rows: int, cols: int) -> Node:
@@ -45,7 +45,10 @@ def random_graph(draw: random.Random, size: int) -> tuple[Graph, dict[str, Any]]
             tensors.append(g.matmul(x, draw.choice(others), transpose_b=True))
         elif kind == "softmax" and x.kind is Kind.MATMUL:
             # Other sources could drag two differently pinned tensors into one group.
-            tensors.append(g.softmax(g.matmul(x, weight(x.cols, draw.randint(1, 6)))))
+            scores = g.matmul(x, weight(x.cols, draw.randint(1, 6)))
+            if draw.random() < 0.5:
+                scores = g.add(scores, weight(scores.rows, scores.cols))
+            tensors.append(g.softmax(scores))
         elif kind == "add":
             others = [t for t in tensors if (t.rows, t.cols) == (x.rows, x.cols)]
             tensors.append(g.add(x, draw.choice(others)))
@@ -82,12 +85,10 @@ def integer_values(graph: Graph, scales: Scales, inputs: Mapping[str, Any]) -> l
     }
     for node in graph.nodes:
         scale, ops = scales.of[node.index], node.operands
-        if node.kind is Kind.INPUT:
-            value = fp.quantize(inputs[node.name], scale)
-        elif node.kind is Kind.WEIGHT:
-            assert node.values is not None
+        if node.kind in (Kind.INPUT, Kind.WEIGHT):
+            real = inputs[node.name] if node.values is None else node.values
             limit = 7 if node.bits == 4 else 127
-            value = np.clip(fp.quantize(node.values, scale), -limit, limit)
+            value = np.clip(fp.quantize(real, scale), -limit, limit)
         elif node.kind is Kind.MATMUL:
             a, b = values[ops[0]], values[ops[1]]
             acc = a @ (b.T if node.transpose_b else b)

@@ -38,6 +38,8 @@ TARGETS = (
     Target("compiler.allocator", _COMPILER),
     Target("compiler.placement", _COMPILER),
     Target("compiler.codegen", _COMPILER),
+    Target("compiler.packing", _COMPILER, strict=True),
+    Target("compiler.integers", _COMPILER, strict=True),
     Target("compiler.scales", _COMPILER),
     Target("chip.machine", ("tests/model/test_machine.py",)),
     Target("chip.operations", ("tests/model/test_machine.py",)),

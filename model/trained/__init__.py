@@ -1,0 +1,1 @@
+"""A character model trained on real text: shape, weights, training, measurements."""

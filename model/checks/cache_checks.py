@@ -14,7 +14,7 @@ from model.decode.page_table import OutOfPages, PageTable
 from model.decode.plain_host import PlainHost, recomputed_step
 from model.decode.workload import DecodeRun, DecodeStep
 
-SHADOW_OPERATIONS = 400
+SHADOW_OPERATIONS = 1000
 
 
 def check_page_table(_: Subject) -> str:

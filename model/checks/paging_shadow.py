@@ -1,207 +1,390 @@
 """A second, naive account of a paged cache, and a comparison of the real one against it.
 
-The shadow keeps every request's rows in one list for ever and counts owners by looking, so that
-there is nothing in it to forget: no reference counts, no copies.
+The shadow keeps every request's rows in one list, counts owners by looking, and remembers every use
+of a chain of tokens for ever, so that there is nothing in it to forget: no reference counts, no
+copies, no clock.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from model.decode.page_table import (
     BadRange,
+    Copy,
     DuplicateRequest,
+    Extension,
     OutOfPages,
     PageTable,
     PagingError,
     ReleasedRows,
+    Slot,
     UnknownRequest,
 )
+from model.decode.visible import EVERYTHING, Visible
+
+Tokens = tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class Operation:
-    """One call on a page table: new, append, rows, trim, fork or release, with its arguments."""
+    """One call of a page table's method, with the request and the other arguments."""
 
     name: str
     rid: int
-    args: tuple[int, ...] = ()
+    args: tuple[object, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.name}({', '.join(map(str, (self.rid, *self.args)))})"
 
-    def on(self, table: PageTable[int]) -> object:
+    def on(self, cache: PageTable[int] | ShadowCache) -> object:
         """Call it."""
-        return getattr(table, self.name)(self.rid, *self.args)
+        return getattr(cache, self.name)(self.rid, *self.args)
 
 
 @dataclass
 class ShadowRequest:
-    """All rows ever appended, the pages from first to last, and how many of those are gone."""
+    """All rows ever appended, which of them are gone, and the physical page by logical page."""
 
     rows: list[int] = field(default_factory=list)
-    pages: list[int] = field(default_factory=list)
-    dropped: int = 0
+    lost: set[int] = field(default_factory=set)
+    pages: dict[int, int] = field(default_factory=dict)
 
-    @property
-    def held(self) -> list[int]:
-        """Pages not released yet."""
-        return self.pages[self.dropped :]
+    def copy(self) -> ShadowRequest:
+        """One that can be changed by itself."""
+        return ShadowRequest(list(self.rows), set(self.lost), dict(self.pages))
 
 
 class ShadowCache:
-    """What a page table of ``n_pages`` pages of ``page_rows`` rows should look like."""
+    """What a page table of ``n_pages`` pages of ``page_rows`` rows should do and look like."""
 
     def __init__(self, n_pages: int, page_rows: int) -> None:
         self.n_pages = n_pages
         self.page_rows = page_rows
         self.free = list(range(n_pages))  # next one first
         self.requests: dict[int, ShadowRequest] = {}
+        self.published: list[tuple[Tokens, int]] = []
+        self.uses: list[Tokens] = []
+
+    # -- what it looks like ----------------------------------------------------------------------
 
     def owners(self, page: int) -> int:
         """Requests that hold the page, counted."""
-        return sum(request.held.count(page) for request in self.requests.values())
+        return sum(page in request.pages.values() for request in self.requests.values())
 
-    def apply(self, op: Operation) -> type[PagingError] | None:
-        """Follow an operation; return the error it has to raise, if any, and then do nothing."""
-        request = self.requests.get(op.rid)
-        if op.name == "new":
-            if request is not None:
-                return DuplicateRequest
-            self.requests[op.rid] = ShadowRequest()
-            return None
-        if request is None:
-            return UnknownRequest
-        if op.name == "append":
-            return self._append(request, op.args[0])
-        if op.name == "rows":
-            return self._rows(request, *op.args)
-        if op.name == "fork":
-            if op.args[0] in self.requests:
-                return DuplicateRequest
-            twin = ShadowRequest(list(request.rows), list(request.pages), request.dropped)
-            self.requests[op.args[0]] = twin
-            return None
-        keep_from = op.args[0] if op.name == "trim" else None
-        if keep_from is not None and keep_from > len(request.rows):
-            return BadRange
-        if keep_from is None:
-            del self.requests[op.rid]
-            self._return_unowned(request.held)
-        else:
-            target = max(request.dropped, keep_from // self.page_rows)
-            gone, request.dropped = request.pages[request.dropped : target], target
-            self._return_unowned(gone)
-        return None
+    def cached(self) -> list[int]:
+        """Published pages without an owner, the next to be evicted first."""
 
-    def _append(self, request: ShadowRequest, row: int) -> type[PagingError] | None:
-        starts_page = len(request.rows) % self.page_rows == 0
-        if starts_page or self.owners(request.pages[-1]) > 1:
-            if not self.free:
-                return OutOfPages
-            page = self.free.pop(0)
-            if starts_page:
-                request.pages.append(page)
+        def last_use(chain: Tokens) -> int:
+            return max(n for n, used in enumerate(self.uses) if used[: len(chain)] == chain)
+
+        ages = [
+            (last_use(chain), -len(chain), page)
+            for chain, page in self.published
+            if self.owners(page) == 0
+        ]
+        return [page for _, _, page in sorted(ages)]
+
+    def find(self, tokens: Sequence[int]) -> list[int]:
+        """Pages of the longest chain whose pages are all held or cached, short of the last."""
+        found: list[int] = []
+        while (end := (len(found) + 1) * self.page_rows) < len(tokens):
+            pages = [page for chain, page in self.published if chain == tuple(tokens[:end])]
+            if not pages:
+                break
+            found.append(pages[0])
+        return found
+
+    # -- operations, by the names of the page table ----------------------------------------------
+
+    def new(self, rid: int) -> None:
+        """Start empty."""
+        self._absent(rid)
+        self.requests[rid] = ShadowRequest()
+
+    def adopt(self, rid: int, tokens: Tokens, visible: Visible = EVERYTHING) -> int:
+        """Start on published pages."""
+        self._absent(rid)
+        found = self.find(tokens)
+        length = len(found) * self.page_rows
+        kept = _kept(length, self.page_rows, visible)
+        request = ShadowRequest(
+            list(tokens[:length]),
+            {row for row in range(length) if row // self.page_rows not in kept},
+            {number: found[number] for number in sorted(kept)},
+        )
+        self.requests[rid] = request
+        self.uses.append(tokens[:length])
+        return length
+
+    def append(self, rid: int, row: int) -> int:
+        """Append one row."""
+        return self.extend(rid, (row,)).slots[0].page
+
+    def extend(self, rid: int, rows: Tokens) -> Extension:
+        """Append rows."""
+        request = self._request(rid)
+        if self.pages_needed(rid, len(rows)) > len(self.free) + len(self.cached()):
+            raise OutOfPages
+        slots, copies = [], []
+        for row in rows:
+            number, offset = divmod(len(request.rows), self.page_rows)
+            old = request.pages.get(number)
+            if old is None or self.owners(old) > 1:
+                request.pages[number] = self._take()
+                if old is not None:
+                    copies.append(Copy(old, request.pages[number], offset))
+                    self._return_unowned([old])
             else:
-                request.pages[-1] = page
-        request.rows.append(row)
-        return None
+                self._withdraw(old)
+            request.rows.append(row)
+            slots.append(Slot(request.pages[number], offset))
+        return Extension(tuple(slots), tuple(copies))
 
-    def _rows(self, request: ShadowRequest, lo: int, hi: int) -> type[PagingError] | None:
+    def pages_needed(self, rid: int, count: int) -> int:
+        """Pages for so many more rows."""
+        request = self._request(rid)
+        length = len(request.rows)
+        numbers = {row // self.page_rows for row in range(length, length + count)}
+        held = {n: page for n, page in request.pages.items() if n in numbers}
+        return len(numbers - held.keys()) + sum(self.owners(page) > 1 for page in held.values())
+
+    def publish(self, rid: int, tokens: Tokens) -> None:
+        """Let full pages be found."""
+        request = self._request(rid)
+        if len(tokens) < len(request.rows):
+            raise BadRange
+        known = [page for _, page in self.published]
+        for number, page in sorted(request.pages.items()):
+            chain = tokens[: (number + 1) * self.page_rows]
+            members = range(number * self.page_rows, (number + 1) * self.page_rows)
+            whole = members.stop <= len(request.rows) and not request.lost.intersection(members)
+            if whole and page not in known:
+                for other_chain, other in list(self.published):
+                    if other_chain == chain and self.owners(other) == 0:
+                        self._withdraw(other)
+                        self.free.insert(0, other)
+                self.published.append((chain, page))
+
+    def rows(self, rid: int, lo: int, hi: int) -> list[int]:
+        """Look at rows."""
+        request = self._request(rid)
         if lo < 0 or hi > len(request.rows) or lo > hi:
-            return BadRange
-        if hi > lo and lo < request.dropped * self.page_rows:
-            return ReleasedRows
-        return None
+            raise BadRange
+        if any(row in request.lost for row in range(lo, hi)):
+            raise ReleasedRows
+        return request.rows[lo:hi]
 
-    def _return_unowned(self, pages: list[int]) -> None:
+    def trim(self, rid: int, keep_from: int) -> list[int]:
+        """Release pages below a row."""
+        request = self._request(rid)
+        if keep_from > len(request.rows):
+            raise BadRange
+        return self._release(
+            request, [n for n in request.pages if (n + 1) * self.page_rows <= keep_from]
+        )
+
+    def trim_unseen(self, rid: int, visible: Visible) -> list[int]:
+        """Release pages that the next query does not see."""
+        request = self._request(rid)
+        kept = _kept(len(request.rows), self.page_rows, visible)
+        return self._release(request, [n for n in request.pages if n not in kept])
+
+    def truncate(self, rid: int, length: int, visible: Visible = EVERYTHING) -> list[int]:
+        """Roll back."""
+        request = self._request(rid)
+        if length < 0 or length > len(request.rows):
+            raise BadRange
+        if any(_sees(visible, length, row) for row in request.lost if row < length):
+            raise ReleasedRows
+        del request.rows[length:]
+        released = self._release(
+            request, [n for n in request.pages if n * self.page_rows >= length]
+        )
+        request.lost = {row for row in request.lost if row < length}
+        return released
+
+    def fork(self, rid: int, new: int) -> None:
+        """Start on another's pages."""
+        request = self._request(rid)
+        self._absent(new)
+        self.requests[new] = request.copy()
+
+    def release(self, rid: int) -> None:
+        """End."""
+        request = self._request(rid)
+        del self.requests[rid]
+        self._release(request, list(request.pages))
+
+    def _request(self, rid: int) -> ShadowRequest:
+        if rid not in self.requests:
+            raise UnknownRequest
+        return self.requests[rid]
+
+    def _absent(self, rid: int) -> None:
+        if rid in self.requests:
+            raise DuplicateRequest
+
+    def _take(self) -> int:
+        if self.free:
+            return self.free.pop(0)
+        page = self.cached()[0]
+        self._withdraw(page)
+        return page
+
+    def _withdraw(self, page: int) -> None:
+        self.published = [entry for entry in self.published if entry[1] != page]
+
+    def _release(self, request: ShadowRequest, numbers: Sequence[int]) -> list[int]:
+        """Take logical pages from a request and return the physical ones, both in order."""
+        gone = [request.pages.pop(number) for number in sorted(numbers)]
+        for row in range(len(request.rows)):
+            if row // self.page_rows in numbers:
+                request.lost.add(row)
+        self._return_unowned(gone)
+        return gone
+
+    def _return_unowned(self, pages: Sequence[int]) -> None:
         for page in pages:
-            if self.owners(page) == 0:
+            if self.owners(page) > 0:
+                continue
+            chains = [chain for chain, published in self.published if published == page]
+            if chains and sum(chain == chains[0] for chain, _ in self.published) == 1:
+                self.uses.append(chains[0])
+            else:
+                self._withdraw(page)
                 self.free.insert(0, page)
+
+
+def _sees(visible: Visible, query: int, row: int) -> bool:
+    window, sinks = visible.window, visible.sinks
+    return row <= query and (window is None or row > query - (window - sinks) or row < sinks)
+
+
+def _kept(length: int, page_rows: int, visible: Visible) -> set[int]:
+    """Logical pages with a written row that is a sink's, or the next query's or a later one's."""
+    window, sinks = visible.window, visible.sinks
+    return {
+        page
+        for page in range(length)
+        if page * page_rows < length
+        and (
+            window is None
+            or page * page_rows < sinks
+            or (page + 1) * page_rows > length + 1 - (window - sinks)
+        )
+    }
 
 
 def differences(table: PageTable[int], shadow: ShadowCache) -> Iterator[str]:
     """Every way in which the table is not what the shadow says, and every broken invariant."""
     if table.free_pages != shadow.free:
         yield f"free pages {table.free_pages}, expected {shadow.free}"
-    if table.pages_in_use != shadow.n_pages - len(shadow.free):
-        yield f"{table.pages_in_use} pages in use, {shadow.n_pages - len(shadow.free)} expected"
+    cached = shadow.cached()
+    if table.cached_pages != cached:
+        yield f"cached pages {table.cached_pages}, expected {cached}"
+    spare = len(shadow.free) + len(cached)
+    if (table.pages_in_use, table.available) != (shadow.n_pages - spare, spare):
+        yield f"{table.pages_in_use} pages in use, {shadow.n_pages - spare} expected"
     if set(table.requests) != set(shadow.requests):
         yield f"requests {table.requests}, expected {list(shadow.requests)}"
         return
     held = {page for rid in table.requests for page in table.table(rid)}
-    if sorted([*held, *table.free_pages]) != list(range(shadow.n_pages)):
-        yield f"held {sorted(held)} and free {table.free_pages} are not all pages once"
+    if sorted([*held, *table.free_pages, *table.cached_pages]) != list(range(shadow.n_pages)):
+        yield f"held {sorted(held)}, free {table.free_pages}, cached {cached}: not all pages once"
     for page in range(shadow.n_pages):
         if table.owners(page) != shadow.owners(page):
             yield f"page {page} has {table.owners(page)} owners, expected {shadow.owners(page)}"
     for rid, request in shadow.requests.items():
-        seen = (table.length(rid), table.dropped(rid), table.table(rid))
-        expected = (len(request.rows), request.dropped, request.held)
+        written = -(-len(request.rows) // shadow.page_rows)
+        seen = (table.length(rid), table.dropped(rid), table.pages(rid))
+        expected = (len(request.rows), written - len(request.pages), request.pages)
         if seen != expected:
             yield f"request {rid}: (length, dropped, pages) {seen}, expected {expected}"
             continue
-        first = request.dropped * shadow.page_rows
-        rows = table.rows(rid, first, len(request.rows))
-        if rows != request.rows[first:]:
-            yield f"request {rid}: rows from {first} are {rows}, not {request.rows[first:]}"
+        for index, row in enumerate(request.rows):
+            if index not in request.lost and table.rows(rid, index, index + 1) != [row]:
+                yield f"request {rid}: row {index} is not {row}"
+        found = shadow.find([*request.rows, 0])
+        if table.hit_pages([*request.rows, 0]) != found:
+            yield f"request {rid}: its tokens hit {table.hit_pages(request.rows)}, not {found}"
 
 
 def observed(table: PageTable[int]) -> tuple[object, ...]:
     """Everything a caller can see of a table's state."""
     requests = [
-        (rid, table.length(rid), table.dropped(rid), tuple(table.table(rid)))
+        (rid, table.length(rid), table.dropped(rid), tuple(table.pages(rid).items()))
         for rid in table.requests
     ]
     owners = [table.owners(page) for page in range(table.n_pages)]
-    return tuple(table.free_pages), tuple(requests), tuple(owners), table.peak_pages, table.copies
+    counts = (table.pages_in_use, table.peak_pages, table.copies, table.evictions)
+    pages = (tuple(table.free_pages), tuple(table.cached_pages), tuple(owners))
+    return pages, tuple(requests), counts
 
 
 def play(table: PageTable[int], shadow: ShadowCache, op: Operation) -> None:
     """Do one operation on both and compare everything. Raises AssertionError on a difference."""
     before = observed(table)
-    expected = shadow.apply(op)
-    result: object = None
-    try:
-        result = op.on(table)
-        raised = None
-    except PagingError as error:
-        raised = type(error)
-    if raised is not expected:
-        name = getattr(expected, "__name__", "no error")
+    expected, refused = _outcome(lambda: op.on(shadow))
+    result, raised = _outcome(lambda: op.on(table))
+    if raised is not refused:
+        name = getattr(refused, "__name__", "no error")
         raise AssertionError(f"{op}: {getattr(raised, '__name__', 'no error')}, expected {name}")
     if raised is not None and observed(table) != before:
         raise AssertionError(f"{op}: {raised.__name__} left another state behind")
-    if op.name == "rows" and expected is None:
-        lo, hi = op.args
-        if result != shadow.requests[op.rid].rows[lo:hi]:
-            raise AssertionError(f"{op} gave {result}, not {shadow.requests[op.rid].rows[lo:hi]}")
+    if result != expected:
+        raise AssertionError(f"{op} gave {result}, not {expected}")
     for difference in differences(table, shadow):
         raise AssertionError(f"after {op}: {difference}")
+
+
+def _outcome(call: Callable[[], object]) -> tuple[object, type[PagingError] | None]:
+    try:
+        return call(), None
+    except PagingError as error:
+        return None, type(error)
+
+
+WINDOWS = (EVERYTHING, Visible(1), Visible(4), Visible(4, 1), Visible(6, 2), Visible(5, 4))
 
 
 def random_operation(draw: random.Random, shadow: ShadowCache, row: int) -> Operation:
     """An operation that mostly makes sense; about one in ten is a bad use."""
     rid = draw.randrange(5)
     request = shadow.requests.get(rid)
+    visible = draw.choice(WINDOWS)
     if request is None:
-        misuse = Operation("append", rid, (row,))
+        chains = [chain for chain, _ in shadow.published] or [()]
         sources = list(shadow.requests) or [rid]
-        fork = Operation("fork", draw.choice(sources), (rid,))
-        return draw.choices([Operation("new", rid), fork, misuse], [4, 8, 1])[0]
+        starts = [
+            (4, Operation("new", rid)),
+            (8, Operation("fork", draw.choice(sources), (rid,))),
+            (6, Operation("adopt", rid, ((*draw.choice(chains), row), visible))),
+            (2, Operation("adopt", rid, (draw.choice(chains), visible))),
+            (1, Operation("append", rid, (row,))),
+        ]
+        return draw.choices([op for _, op in starts], [weight for weight, _ in starts])[0]
     length = len(request.rows)
-    kept = request.dropped * shadow.page_rows
+    kept = min(request.pages, default=0) * shadow.page_rows
+    tokens = tuple(request.rows)
     makers: list[tuple[int, Operation]] = [
-        (50, Operation("append", rid, (row,))),
-        (12, Operation("rows", rid, (draw.randint(kept, length), length))),
+        (40, Operation("append", rid, (row,))),
+        (15, Operation("extend", rid, tuple([(row, *range(draw.randrange(6)))]))),
+        (15, Operation("publish", rid, (tokens,))),
+        (12, Operation("rows", rid, (draw.randint(kept, max(kept, length)), length))),
         (4, Operation("rows", rid, (draw.randint(-1, length), draw.randint(0, length + 1)))),
-        (10, Operation("trim", rid, (draw.randint(-2, length),))),
+        (7, Operation("trim", rid, (draw.randint(-2, length),))),
+        (12, Operation("trim_unseen", rid, (visible,))),
+        (9, Operation("truncate", rid, (draw.randint(max(0, length - 6), length), visible))),
+        (2, Operation("truncate", rid, (draw.choice((-1, length + 1)),))),
+        (1, Operation("publish", rid, (tokens[1:],))),
         (1, Operation("trim", rid, (length + 1,))),
         (2, Operation("fork", rid, (draw.randrange(5),))),
         (9, Operation("release", rid)),
         (1, Operation("new", rid)),
+        (1, Operation("adopt", rid, (tokens,))),
     ]
     return draw.choices([op for _, op in makers], [weight for weight, _ in makers])[0]
 
@@ -209,8 +392,9 @@ def random_operation(draw: random.Random, shadow: ShadowCache, row: int) -> Oper
 def play_sequence(seed: int, count: int, n_pages: int = 12, page_rows: int = 4) -> dict[str, int]:
     """Play ``count`` random operations and return how often each outcome occurred.
 
-    Keys: operation names, "copy" for an append that copied a page, and "refused" for calls that had
-    to fail. Raises AssertionError at the first difference.
+    Keys: operation names, "copy" for rows that needed a copy of a page, "evict" for those that took
+    a cached page, "hit" for a request that began on published pages, and "refused" for calls that
+    had to fail. Raises AssertionError at the first difference.
     """
     draw = random.Random(seed)
     table: PageTable[int] = PageTable(n_pages, page_rows)
@@ -218,11 +402,17 @@ def play_sequence(seed: int, count: int, n_pages: int = 12, page_rows: int = 4) 
     outcomes: dict[str, int] = {}
     for number in range(count):
         op = random_operation(draw, shadow, 1000 * seed + number)
-        copies = table.copies
+        copies, evictions = table.copies, table.evictions
         before = observed(table)
         play(table, shadow, op)
-        kind = "copy" if table.copies > copies else op.name
-        if observed(table) == before and op.name not in ("rows", "trim"):
+        kind = op.name
+        if table.copies > copies:
+            kind = "copy"
+        elif table.evictions > evictions:
+            kind = "evict"
+        elif op.name == "adopt" and table.length(op.rid) > 0:
+            kind = "hit"
+        elif observed(table) == before and op.name in ("new", "adopt", "append", "extend", "fork"):
             kind = "refused"
         outcomes[kind] = outcomes.get(kind, 0) + 1
     return outcomes

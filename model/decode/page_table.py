@@ -1,8 +1,9 @@
 """Paged KV cache: block tables over a shared pool of pages, with copy-on-write sharing.
 
 A page holds ``page_rows`` rows; a row is whatever the host stores for one token. A request owns a
-block table: its pages in logical order, its length in rows, and how many leading pages it has
-already dropped. Pages come from a LIFO free list that hands out page 0 first, then 1, 2, ...
+block table: its pages in logical order, of which some may be released, and its length in rows.
+Pages come from a LIFO free list that hands out page 0 first, then 1, 2, ...; when it is empty, from
+the pages that are only cached for requests with the same tokens (see page_pool).
 
 Every operation prepares a new state and then puts it in place by one assignment, so that whatever
 interrupts it (an error, Ctrl-C) leaves the state before it or the state after it.
@@ -10,131 +11,48 @@ interrupts it (an error, Ctrl-C) leaves the state before it or the state after i
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Generic
 
-from model.errors import ModelError, ParameterError, check_int
+from model.decode.page_pool import (
+    BadRange,
+    BlockTable,
+    Copy,
+    DuplicateRequest,
+    OutOfPages,
+    PagingError,
+    PoolState,
+    ReleasedRows,
+    RequestId,
+    Row,
+    Slot,
+    UnknownRequest,
+)
+from model.decode.visible import EVERYTHING, Visible
+from model.errors import ParameterError, check_int
 
-Row = TypeVar("Row")
-RequestId = Hashable
-
-
-class PagingError(ModelError):
-    """Bad use of the page table; nothing has changed when it is raised."""
-
-
-class UnknownRequest(PagingError, KeyError):  # noqa: N818 - reads as a condition, not a fault
-    """No request with this id."""
-
-    __str__ = Exception.__str__  # KeyError would show the repr of the message
-
-
-class DuplicateRequest(PagingError):  # noqa: N818
-    """A request with this id exists already."""
-
-
-class BadRange(PagingError, ValueError):  # noqa: N818
-    """A row range that is negative, reversed or beyond the request's length."""
-
-
-class ReleasedRows(PagingError):  # noqa: N818
-    """Rows whose page was released by trim(): they are gone, not data."""
-
-
-class OutOfPages(PagingError):  # noqa: N818
-    """The pool has no free page; the append that needed one has not happened."""
+__all__ = [
+    "BadRange",
+    "Copy",
+    "DuplicateRequest",
+    "Extension",
+    "OutOfPages",
+    "PageTable",
+    "PagingError",
+    "ReleasedRows",
+    "RequestId",
+    "Slot",
+    "UnknownRequest",
+]
 
 
 @dataclass(frozen=True)
-class BlockTable:
-    """One request: physical pages in logical order, rows appended so far, leading pages gone."""
+class Extension:
+    """Where appended rows go, in order, and the copies to be made first."""
 
-    pages: tuple[int, ...] = ()
-    length: int = 0
-    dropped: int = 0
-
-
-@dataclass
-class _State(Generic[Row]):
-    """All that a page table holds; a draft is changed only until it is put in place."""
-
-    page_rows: int
-    free: list[int]  # a stack: its last entry is next
-    owners: list[int]
-    slots: list[list[Row | None]]  # by page; a list in here is replaced, never written into
-    tables: dict[RequestId, BlockTable]
-    peak_pages: int = 0
-    copies: int = 0
-
-    @property
-    def pages_in_use(self) -> int:
-        return len(self.owners) - len(self.free)
-
-    def draft(self) -> _State[Row]:
-        """A copy that can be changed without a trace in this one."""
-        return replace(
-            self,
-            free=self.free.copy(),
-            owners=self.owners.copy(),
-            slots=self.slots.copy(),
-            tables=self.tables.copy(),
-        )
-
-    def get(self, rid: RequestId) -> BlockTable:
-        if rid not in self.tables:
-            raise UnknownRequest(f"no request {rid!r}; live: {list(self.tables)!r}")
-        return self.tables[rid]
-
-    def check_absent(self, rid: RequestId) -> None:
-        if rid in self.tables:
-            raise DuplicateRequest(f"request {rid!r} exists already")
-
-    def take(self, rid: RequestId) -> int:
-        if not self.free:
-            raise OutOfPages(f"request {rid!r} needs a page and all {len(self.owners)} are in use")
-        page = self.free.pop()
-        self.owners[page] = 1
-        self.peak_pages = max(self.peak_pages, self.pages_in_use)
-        return page
-
-    def drop(self, page: int) -> None:
-        self.owners[page] -= 1
-        if self.owners[page] == 0:
-            self.slots[page] = [None] * self.page_rows  # a released row must never be read again
-            self.free.append(page)
-
-    def append(self, rid: RequestId, row: Row) -> int:
-        table = self.get(rid)
-        offset = table.length % self.page_rows
-        pages = table.pages
-        if offset == 0:
-            page = self.take(rid)
-            pages = (*pages, page)
-        else:
-            page = pages[-1]
-            if self.owners[page] > 1:  # someone else reads it: write into a copy of our own
-                shared, page = page, self.take(rid)
-                self.slots[page] = self.slots[shared]
-                self.drop(shared)
-                pages = (*pages[:-1], page)
-                self.copies += 1
-        before, after = self.slots[page][:offset], self.slots[page][offset + 1 :]
-        self.slots[page] = [*before, row, *after]
-        self.tables[rid] = replace(table, pages=pages, length=table.length + 1)
-        return page
-
-    def trim(self, rid: RequestId, keep_from: int) -> list[int]:
-        table = self.get(rid)
-        if keep_from > table.length:
-            raise BadRange(f"trim to row {keep_from} of request {rid!r} of length {table.length}")
-        dropped = max(table.dropped, keep_from // self.page_rows)
-        released = table.pages[: dropped - table.dropped]
-        for page in released:
-            self.drop(page)
-        pages = table.pages[len(released) :]
-        self.tables[rid] = replace(table, pages=pages, dropped=dropped)
-        return list(released)
+    slots: tuple[Slot, ...]
+    copies: tuple[Copy, ...]
 
 
 class PageTable(Generic[Row]):
@@ -144,12 +62,15 @@ class PageTable(Generic[Row]):
         """Raise ParameterError for a pool or a page size below 1."""
         self.n_pages = check_int("pool", n_pages, 1)
         self.page_rows = check_int("page size", page_rows, 1)
-        self._state: _State[Row] = _State(
+        self._state: PoolState[Row] = PoolState(
             page_rows,
             free=list(range(n_pages - 1, -1, -1)),
             owners=[0] * n_pages,
             slots=[[None] * page_rows for _ in range(n_pages)],
             tables={},
+            chains={},
+            published={},
+            used={},
         )
 
     # -- what the outside may look at ------------------------------------------------------------
@@ -160,9 +81,19 @@ class PageTable(Generic[Row]):
         return self._state.free[::-1]
 
     @property
+    def cached_pages(self) -> list[int]:
+        """Published pages that nobody holds, the next one to be evicted first."""
+        return self._state.cached()
+
+    @property
+    def available(self) -> int:
+        """Pages that requests may still take: free and cached ones."""
+        return self.n_pages - self.pages_in_use
+
+    @property
     def pages_in_use(self) -> int:
         """Pages that at least one request holds."""
-        return self._state.pages_in_use
+        return self._state.in_use
 
     @property
     def peak_pages(self) -> int:
@@ -175,6 +106,11 @@ class PageTable(Generic[Row]):
         return self._state.copies
 
     @property
+    def evictions(self) -> int:
+        """Cached pages given away so far."""
+        return self._state.evictions
+
+    @property
     def requests(self) -> list[RequestId]:
         """Ids of the live requests, oldest first."""
         return list(self._state.tables)
@@ -184,16 +120,37 @@ class PageTable(Generic[Row]):
         return self._state.owners[page]
 
     def table(self, rid: RequestId) -> list[int]:
-        """Physical pages of a request in logical order, without the dropped ones."""
-        return list(self._state.get(rid).pages)
+        """Physical pages of a request in logical order, without the released ones."""
+        return list(self.pages(rid).values())
+
+    def pages(self, rid: RequestId) -> dict[int, int]:
+        """Physical page by logical page, ascending, without the released ones."""
+        return self._state.get(rid).held
 
     def length(self, rid: RequestId) -> int:
         """Rows appended to a request so far, released ones included."""
         return self._state.get(rid).length
 
     def dropped(self, rid: RequestId) -> int:
-        """Leading pages that trim() has released."""
-        return self._state.get(rid).dropped
+        """Pages of a request that are released."""
+        return self._state.get(rid).pages.count(None)
+
+    def hit_pages(self, tokens: Sequence[Hashable]) -> list[int]:
+        """Pages that adopt() would find for these tokens, from the first."""
+        return self._state.find(tokens)
+
+    def pages_needed(self, rid: RequestId, count: int) -> int:
+        """Pages that extend() by ``count`` rows would take, a copy included.
+
+        Raises UnknownRequest, or ParameterError for a count below 1.
+        """
+        state, rows = self._state, check_int("rows", count, 1)
+        table = state.get(rid)
+        whole = -(-(table.length + rows) // self.page_rows) - len(table.pages)
+        if table.length % self.page_rows == 0:
+            return whole
+        last = table.pages[-1]
+        return whole + int(last is None or state.owners[last] > 1)
 
     # -- operations ------------------------------------------------------------------------------
 
@@ -204,6 +161,20 @@ class PageTable(Generic[Row]):
         state.tables[rid] = BlockTable()
         self._state = state
 
+    def adopt(
+        self, rid: RequestId, tokens: Sequence[Hashable], visible: Visible = EVERYTHING
+    ) -> int:
+        """Start a request on the published pages of its first tokens; return its length in rows.
+
+        That is the longest chain of full pages of which all are held or cached, short of the last
+        token; 0 when there is none. The request holds those that are still visible. Raises
+        DuplicateRequest.
+        """
+        state = self._state.draft()
+        length = state.adopt(rid, tokens, visible)
+        self._state = state
+        return length
+
     def append(self, rid: RequestId, row: Row, keep_from: int = 0) -> int:
         """Store one more row and return the physical page that took it.
 
@@ -213,10 +184,36 @@ class PageTable(Generic[Row]):
         if row is None:
             raise ParameterError("row", row, "a value: None is what an empty place holds")
         state = self._state.draft()
-        page = state.append(rid, row)
+        slot, _ = state.append(rid, row)
         state.trim(rid, keep_from)
         self._state = state
-        return page
+        return slot.page
+
+    def extend(self, rid: RequestId, rows: Sequence[Row]) -> Extension:
+        """Store more rows, all or none, and return where they go.
+
+        Who keeps the rows elsewhere makes the copies there first, in the order of the calls. Raises
+        UnknownRequest, OutOfPages, or ParameterError for no row or a row that is None.
+        """
+        check_int("rows", len(rows), 1)
+        if any(row is None for row in rows):
+            raise ParameterError("row", None, "a value: None is what an empty place holds")
+        state = self._state.draft()
+        placed = [state.append(rid, row) for row in rows]
+        self._state = state
+        return Extension(
+            tuple(slot for slot, _ in placed), tuple(copy for _, copy in placed if copy is not None)
+        )
+
+    def publish(self, rid: RequestId, tokens: Sequence[Hashable]) -> None:
+        """Let later requests find every full page that this one holds.
+
+        ``tokens`` are those of its rows from the first; what goes beyond its length is ignored.
+        Raises UnknownRequest, or BadRange for fewer tokens than rows.
+        """
+        state = self._state.draft()
+        state.publish(rid, tokens)
+        self._state = state
 
     def rows(self, rid: RequestId, lo: int, hi: int) -> list[Row]:
         """Gather the logical rows lo..hi-1 through the block table.
@@ -224,20 +221,10 @@ class PageTable(Generic[Row]):
         Raises UnknownRequest, BadRange, or ReleasedRows when a row's page is gone.
         """
         state = self._state
-        table = state.get(rid)
-        if not 0 <= lo <= hi <= table.length:
-            raise BadRange(f"rows {lo}..{hi} of request {rid!r}, which has rows 0..{table.length}")
-        first_kept = table.dropped * self.page_rows
-        if lo < hi and lo < first_kept:
-            raise ReleasedRows(f"row {lo} of request {rid!r} is released: first kept {first_kept}")
-        gathered: list[Row] = []
-        for index in range(lo, hi):
-            page = table.pages[index // self.page_rows - table.dropped]
-            row = state.slots[page][index % self.page_rows]
-            if row is None:
-                raise AssertionError(f"row {index} of request {rid!r} was never written")
-            gathered.append(row)
-        return gathered
+        length = state.get(rid).length
+        if not 0 <= lo <= hi <= length:
+            raise BadRange(f"rows {lo}..{hi} of request {rid!r}, which has rows 0..{length}")
+        return [state.read(rid, index) for index in range(lo, hi)]
 
     def trim(self, rid: RequestId, keep_from: int) -> list[int]:
         """Release, from the front, the pages entirely below row ``keep_from``; return those pages.
@@ -250,20 +237,43 @@ class PageTable(Generic[Row]):
         self._state = state
         return released
 
+    def trim_unseen(self, rid: RequestId, visible: Visible) -> list[int]:
+        """Release the pages that neither the next query nor a later one sees; return them.
+
+        A page before them stays when it holds a sink. Raises UnknownRequest.
+        """
+        state = self._state.draft()
+        table = state.get(rid)
+        kept = visible.pages(table.length, self.page_rows)
+        released = state.give_up(rid, [n for n in table.held if n not in kept])
+        self._state = state
+        return released
+
+    def truncate(self, rid: RequestId, length: int, visible: Visible = EVERYTHING) -> list[int]:
+        """Roll a request back to ``length`` rows; return the pages that hold none of them.
+
+        Raises UnknownRequest, BadRange (a negative length, or one beyond the request's), or
+        ReleasedRows when a row that query ``length`` would see is gone.
+        """
+        state = self._state.draft()
+        released = state.truncate(rid, length, visible)
+        self._state = state
+        return released
+
     def fork(self, src: RequestId, dst: RequestId) -> None:
         """Start request ``dst`` on ``src``'s pages. Raises UnknownRequest, DuplicateRequest."""
         state = self._state.draft()
         source = state.get(src)
         state.check_absent(dst)
-        for page in source.pages:
-            state.owners[page] += 1
+        for page in source.held.values():
+            state.hold(page)
         state.tables[dst] = source
         self._state = state
 
     def release(self, rid: RequestId) -> None:
-        """End a request; a page nobody else holds becomes free. Raises UnknownRequest."""
+        """End a request; a page nobody else holds is cached or free. Raises UnknownRequest."""
         state = self._state.draft()
-        for page in state.get(rid).pages:
+        for page in state.get(rid).held.values():
             state.drop(page)
         del state.tables[rid]
         self._state = state

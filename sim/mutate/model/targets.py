@@ -33,6 +33,8 @@ _COMPILER = (
 
 TARGETS = (
     Target("decode.page_table", ("tests/model/test_page_table.py",), strict=True),
+    Target("decode.page_pool", ("tests/model/test_page_table.py",), strict=True),
+    Target("decode.visible", ("tests/model/test_page_table.py",), strict=True),
     Target("decode.paged_host", ("tests/model/test_paged_host.py",), strict=True),
     Target("chip.fixed_point", ("tests/model/test_fixed_point.py",), strict=True),
     Target("compiler.allocator", _COMPILER),

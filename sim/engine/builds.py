@@ -9,24 +9,24 @@ that no edit on the way and no file that nobody named gets into a build.
 from __future__ import annotations
 
 import os
-import struct
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import find_libpython
-from cocotb_tools import config as cocotb_config
-
 from sim.engine.build_cache import cached, read_manifest
+from sim.engine.compilers import (
+    BuildError,
+    compilers,
+    makefile_environment,
+    wave_suffix,
+)
 from sim.engine.design import Design, Sources, design_of, read_list
-from sim.engine.verilated import OPTIONS, CompileError, compile_cpp, toolchain
-from sim.shared.errors import ToolError
+from sim.engine.verilated import CompileError, compile_cpp
 from sim.shared.files import digest
 from sim.shared.paths import BUILD, HDL, ROOT, RTL, SIMULATORS
 from sim.shared.process import run_to_end
@@ -43,20 +43,6 @@ SNAPSHOT = "src"  # subfolder of a build: the files that were compiled
 BINARIES = {"icarus": "sim.vvp", "verilator": "Vtop"}
 # What make and the simulator need of a build; the rest may go.
 PRODUCTS = {"icarus": ("sim.vvp",), "verilator": ("Vtop", "Vtop.mk")}
-COMPILERS = {"icarus": "iverilog", "verilator": "verilator"}
-
-# What a child may see of the environment. Anything else might be a setting of cocotb, of its
-# makefiles (MODULE, WAVES, EXTRA_ARGS, ...), of make or of a simulator.
-PASSED = (
-    "HOME USER LOGNAME SHELL LANG LANGUAGE TZ TERM TMPDIR PATH CPATH LIBRARY_PATH LD_LIBRARY_PATH "
-    "DYLD_LIBRARY_PATH PYTHONPATH VIRTUAL_ENV XDG_CACHE_HOME OBJCACHE "
-    "GA2_REGRESS_BUILDS GA2_REGRESS_JOB GA2_REGRESS_LEASH"
-)
-PASSED_GROUPS = ("LC_", "CCACHE_", "YOWASP_")
-
-
-class BuildError(ToolError):
-    """The simulator could not be built; the message ends with the compiler's own words."""
 
 
 @dataclass(frozen=True)
@@ -77,81 +63,6 @@ class Build:
     def binary(self) -> Path:
         """The file that the simulator runs."""
         return self.folder / BINARIES[self.sim]
-
-
-def tool_environment() -> dict[str, str]:
-    """Environment for a child: little of ours, with the project's Python and Verilator first."""
-    env = {
-        name: value
-        for name, value in os.environ.items()
-        if name in PASSED.split() or name.startswith(PASSED_GROUPS)
-    }
-    python = Path(sys.executable).parent
-    env["PATH"] = os.pathsep.join([str(python), str(ROOT / "sim" / "setup"), env.get("PATH", "")])
-    if sys.prefix != sys.base_prefix:
-        env["VIRTUAL_ENV"] = sys.prefix
-    env["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), env.get("PYTHONPATH", "")]))
-    return env
-
-
-def makefile_environment() -> dict[str, str]:
-    """Environment for cocotb's makefiles, with the answers for which they would start Python."""
-    env = tool_environment()
-    extension = next(cocotb_config.base_cocotb_dir.glob("simulator*.so"))
-    env["GPI_USERS"] = f"{find_libpython.find_libpython()};{extension},initialize"
-    env["cocotb_makefiles"] = env["GA2_COCOTB_MAKEFILES"] = str(cocotb_config.makefiles_dir)
-    env["cocotb_libs"] = env["GA2_COCOTB_LIBS"] = str(cocotb_config.libs_dir)
-    env["GA2_COCOTB_SHARE"] = str(cocotb_config.share_dir)
-    env["GA2_PYTHON"] = sys.executable
-    env["GA2_PYTHON_BITS"] = f"{struct.calcsize('P') * 8}bit"
-    return env
-
-
-@lru_cache
-def compiler_version(sim: str) -> str:
-    """What the compiler says about itself; part of the hash."""
-    flag = {"icarus": "-V", "verilator": "--version"}[sim]
-    try:
-        done = subprocess.run(
-            [COMPILERS[sim], flag],
-            env=tool_environment(),
-            capture_output=True,
-            encoding="utf-8",
-            errors="backslashreplace",
-        )
-    except FileNotFoundError:
-        raise BuildError(f"{COMPILERS[sim]} is not installed: run 'make setup'") from None
-    return (done.stdout or done.stderr).partition("\n")[0]
-
-
-def compilers(sim: str) -> list[str]:
-    """All that says which compilers make a build, and how; part of the hash.
-
-    Raises:
-        BuildError: one of them is missing.
-    """
-    named = [compiler_version(sim)]
-    if sim == "verilator":
-        try:
-            named += [toolchain(tool_environment()), *OPTIONS]
-        except CompileError as error:
-            raise BuildError(f"{error}: run 'make setup'") from None
-    return named
-
-
-@lru_cache
-def wave_suffix() -> str:
-    """``fst`` when Verilator's FST writer compiles (liblz4-dev, zlib1g-dev), else ``vcd``."""
-    program = "#include <lz4.h>\n#include <zlib.h>\n"
-    done = subprocess.run(
-        ["c++", "-E", "-x", "c++", "-", "-o", os.devnull],
-        input=program,
-        env=tool_environment(),
-        capture_output=True,
-        encoding="utf-8",
-        errors="backslashreplace",
-    )
-    return "fst" if done.returncode == 0 else "vcd"
 
 
 def compile_options(

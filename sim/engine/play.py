@@ -13,7 +13,8 @@ from typing import Any
 from rich.console import Console
 from rich.markup import escape
 
-from sim.engine.builds import Build, BuildError, build, compiler_version
+from sim.engine.builds import Build, build
+from sim.engine.compilers import BuildError, compiler_version
 from sim.engine.design import design_of
 from sim.engine.job_folder import job_path
 from sim.engine.simulator import JobResult, OnResult, SimulationError, simulate

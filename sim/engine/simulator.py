@@ -11,7 +11,8 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from sim.engine.builds import FEWER_PYTHONS, MAKEFILE, Build, build, makefile_environment, tail
+from sim.engine.builds import FEWER_PYTHONS, MAKEFILE, Build, build, tail
+from sim.engine.compilers import makefile_environment
 from sim.engine.design import Design, python_command
 from sim.engine.job_folder import job_path, scratch_folder
 from sim.engine.job_record import JobRecord

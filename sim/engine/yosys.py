@@ -16,7 +16,8 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from sim.engine.builds import tail, tool_environment
+from sim.engine.builds import tail
+from sim.engine.compilers import tool_environment
 from sim.shared.errors import ToolError
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from sim.engine.builds import tool_environment
+from sim.engine.compilers import tool_environment
 from sim.engine.yosys import package_folder
 from sim.formal.script import Script
 from sim.shared.files import digest, write_text

@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sim.engine.builds import tool_environment
+from sim.engine.compilers import tool_environment
 from sim.engine.design import own_design, read_list
 from sim.shared.paths import HDL, ROOT
 from sim.speed.plain_flow import TESTBENCH

@@ -10,7 +10,8 @@ from typing import Any
 from rich.console import Console
 from rich.markup import escape
 
-from sim.engine.builds import BuildError, build
+from sim.engine.builds import build
+from sim.engine.compilers import BuildError
 from sim.engine.design import Design, design_of, design_option, print_design
 from sim.engine.job_folder import job_path
 from sim.engine.job_record import JobRecord

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from sim.engine.builds import compiler_version
+from sim.engine.compilers import compiler_version
 from sim.engine.design import Design
 from sim.shared import files
 from sim.shared.paths import ROOT

@@ -16,7 +16,8 @@ import numpy.typing as npt
 from model.chip.isa import Instruction, Op
 from model.chip.machine import DEFAULT_DEPTH, Machine
 from sim.engine.build_cache import cached
-from sim.engine.builds import compilers, place, tool_environment, write_snapshot
+from sim.engine.builds import place, write_snapshot
+from sim.engine.compilers import compilers, tool_environment
 from sim.engine.design import Design, Sources, design_of
 from sim.engine.verilated import PREFIX, CompileError, compile_cpp
 from sim.shared.errors import ToolError

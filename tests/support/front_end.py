@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from sim.engine.builds import tool_environment
+from sim.engine.compilers import tool_environment
 from sim.shared.paths import ROOT
 
 

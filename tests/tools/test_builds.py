@@ -10,15 +10,8 @@ import pytest
 
 import sim.engine.verilated
 from sim.engine.build_cache import MANIFEST, cached
-from sim.engine.builds import (
-    SNAPSHOT,
-    Build,
-    BuildError,
-    build,
-    check_reads,
-    request_of,
-    tool_environment,
-)
+from sim.engine.builds import SNAPSHOT, Build, build, check_reads, request_of
+from sim.engine.compilers import BuildError, tool_environment
 from sim.engine.design import Design
 from sim.engine.simulator import simulate
 from sim.engine.verilated import CompileError, compile_cpp

@@ -17,7 +17,7 @@ import msgspec
 import psutil
 import pytest
 
-from sim.engine.builds import tool_environment
+from sim.engine.compilers import tool_environment
 from sim.engine.design import Design, own_design
 from sim.formal import sby
 from sim.formal import script as scripts

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from sim.engine.builds import tool_environment
+from sim.engine.compilers import tool_environment
 from sim.engine.design import Design, make_settings, own_design, python_command
 from sim.engine.job_record import RECORD, JobRecord
 from sim.engine.simulator import JobResult, simulate

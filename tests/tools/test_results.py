@@ -19,7 +19,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from sim.engine.builds import Build, BuildError, build
+from sim.engine.builds import Build, build
+from sim.engine.compilers import BuildError
 from sim.engine.design import Design
 from sim.engine.simulator import JobResult, SimulationError
 from sim.formal.__main__ import Checked

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from sim.engine.builds import MAKEFILE, PUBLIC, compiler_version
+from sim.engine.builds import MAKEFILE, PUBLIC
+from sim.engine.compilers import compiler_version
 from sim.engine.design import Design, read_list
 from sim.mutate.common.dependencies import imported
 from sim.mutate.common.finding import KILLED, PROVEN, Finding

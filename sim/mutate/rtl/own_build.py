@@ -15,7 +15,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from sim.engine.builds import Build, BuildError, build
+from sim.engine.builds import Build, build
+from sim.engine.compilers import BuildError
 from sim.engine.play import Simulation, play
 from sim.mutate.rtl.death import Death, death_of
 from sim.programs.units import build_units, run_unit, unit_names

@@ -39,6 +39,7 @@ from sim.mutate.rtl.own_build import run_units
 from sim.mutate.rtl.plan import every, make_plan
 from sim.mutate.rtl.report import cases, summarize
 from sim.mutate.rtl.runner import CampaignError, Runner
+from sim.mutate.rtl.second_order.generate import CLASSES
 from sim.mutate.rtl.source import read_sources
 from sim.mutate.rtl.suite import suite
 from sim.mutate.rtl.verify import choose, print_verification, verify_sample
@@ -50,6 +51,7 @@ from verif.mutation.test_ranking import TestRanking
 from verif.typed import plain
 
 TESTS = {"t1": "1", "t2": "2"}
+SECOND_ORDER = {made.__name__ for made in CLASSES}
 BASIS = Basis("design", "bench", "prover", TESTS)
 
 
@@ -58,7 +60,7 @@ def test_a_sample_of_every_kind_is_decided_and_a_second_run_knows_it(tmp_path, c
     report = json.loads((tmp_path / "report.json").read_text())
     kinds = {score["group"] for score in report["by_kind"]}
     assert {"arithmetic", "classic", "comparison", "condition", "constant", "drop", "logic",
-            "range", "reset", "sign", "table", "ternary"} == kinds  # fmt: skip
+            "range", "reset", "sign", "table", "ternary", *SECOND_ORDER} == kinds  # fmt: skip
     assert report["total"]["open"] == 0
     assert report["total"]["killed"] > report["total"]["total"] // 2
     for row in report["mutants"]:

@@ -43,7 +43,8 @@ def test_asleep_the_copy_is_the_design(numbered):
 @pytest.mark.parametrize("file", DELICATE)
 def test_asleep_the_copy_of_a_module_is_the_module(file):
     plan = make_plan(own_design(), every)
-    mutants = {n: m for n, m in plan.mutants.items() if m.schema and m.file == file}
+    mine = [n for n, m in plan.mutants.items() if m.schema and m.file == file]
+    mutants = {n: plan.mutants[n] for n in mine[::4]}  # Yosys takes seconds for a thousand
     texts = instrument(plan.texts, mutants, selector="32'd0")
     only = {**plan.texts, file: texts[file]}
     proof, tried = Prover(plan.texts).prove(only)

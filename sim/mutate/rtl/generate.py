@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sim.mutate.rtl.literals import neighbours, value_of
-from sim.mutate.rtl.mutant import Edit, Form, Mutant, key_of
+from sim.mutate.rtl.mutant import Edit, Form, Mutant, in_order, key_of
 from sim.mutate.rtl.rules import Draft, condition_drafts, drafts, short
 from sim.mutate.rtl.source import ParsedDesign, Span, children
 from sim.mutate.rtl.syntax_visitor import Context, SyntaxVisitor, kind_of, span_of
@@ -39,9 +39,7 @@ class Generator:
             self._declarations(file, tree.root)
         for name, entries in _tables(self.design):
             self._table(name, entries)
-        order = {name: at for at, name in enumerate(self.design.texts)}
-        self.found.sort(key=lambda m: (order[m.file], m.edits[0].start, m.edits[0].end))
-        return deduplicate(self.found, self.design.texts)
+        return deduplicate(in_order(self.found, self.design.texts), self.design.texts)
 
     def _add(self, kind: str, edit: Edit, start: int, description: str) -> None:
         line = self.design.line(edit.file, start)

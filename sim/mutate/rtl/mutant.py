@@ -13,11 +13,13 @@ class Form(str, Enum):
 
     EXPR: the range is an expression and its replacement has the same width and sign, so a
     conditional operator in its place is exact. STMT: the range is a whole statement, switched by
-    ``if``. TEXT: neither; the mutant needs a build of its own.
+    ``if``. DECLARATION: an insertion that changes nothing by itself, state that the mutant reads.
+    TEXT: none of these; the mutant needs a build of its own.
     """
 
     EXPR = "expr"
     STMT = "stmt"
+    DECLARATION = "declaration"
     TEXT = "text"
 
 
@@ -78,3 +80,9 @@ def key_of(mutant: Mutant, sources: Sources) -> str:
     for file in sorted({edit.file for edit in mutant.edits}):
         digest.update(f"{file}\0{canonical(mutated[file])}\0".encode())
     return digest.hexdigest()[:16]
+
+
+def in_order(mutants: Sequence[Mutant], sources: Sources) -> list[Mutant]:
+    """Return mutants by file and place: those of one place get numbers side by side."""
+    order = {name: at for at, name in enumerate(sources)}
+    return sorted(mutants, key=lambda m: (order[m.file], m.edits[0].start, m.edits[0].end))

@@ -10,7 +10,8 @@ from sim.engine.design import Design
 from sim.mutate.rtl.basis import Basis, make_basis
 from sim.mutate.rtl.classics import named_mutants
 from sim.mutate.rtl.generate import deduplicate, generate
-from sim.mutate.rtl.mutant import Mutant, apply_edits, key_of
+from sim.mutate.rtl.mutant import Mutant, apply_edits, in_order, key_of
+from sim.mutate.rtl.second_order.generate import second_order
 from sim.mutate.rtl.source import load, read_sources
 from sim.mutate.rtl.suite import suite
 from verif.mutation.test_series import TestSeries
@@ -51,7 +52,8 @@ def make_plan(design: Design, choose: Callable[[Sequence[Mutant]], Sequence[Muta
     parsed = load(texts)
     named, unfit = named_mutants(parsed, all_must_fit=design.is_own)
     # The named ones first: a generated mutant that makes the same text is the duplicate.
-    everything = deduplicate([*named, *generate(parsed)], texts)
+    seeded = in_order([*generate(parsed), *second_order(parsed)], texts)
+    everything = deduplicate([*named, *seeded], texts)
     mutants = dict(enumerate(choose(everything), 1))
     tests = suite()
     keys = {number: key_of(mutant, texts) for number, mutant in mutants.items()}

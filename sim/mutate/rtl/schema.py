@@ -121,21 +121,28 @@ def _render(text: str, start: int, end: int, sites: Sequence[_Site], selector: s
     at = start
     for site in sites:
         parts.append(text[at : site.start])
-        original = _render(text, site.start, site.end, site.inner, selector)
-        switch = _expression if site.form is Form.EXPR else _statement
-        parts.append(switch(site, original, selector))
+        if site.form is Form.DECLARATION:
+            parts += dict.fromkeys(inserted for _, inserted in site.arms)
+        else:
+            original = _render(text, site.start, site.end, site.inner, selector)
+            switch = _expression if site.form is Form.EXPR else _statement
+            parts.append(switch(site, original, selector))
         at = site.end
     parts.append(text[at:end])
     return "".join(parts)
 
 
 def _alive(site: _Site, selector: str) -> str:
-    """Return the condition under which any mutant of a site is alive: one comparison at best."""
-    numbers = sorted(number for number, _ in site.arms)
-    low, span = numbers[0], numbers[-1] - numbers[0]
-    if span and span == len(numbers) - 1:
-        return f"({selector} - 32'd{low}) <= 32'd{span}"
-    return " || ".join(f"{selector} == 32'd{number}" for number in numbers)
+    """Return the condition under which any mutant of a site is alive: a comparison a range."""
+    numbers = sorted({number for number, _ in site.arms})
+    starts = [n for n in numbers if n - 1 not in numbers]
+    ends = [n for n in numbers if n + 1 not in numbers]
+    return " || ".join(
+        f"({selector} - 32'd{low}) <= 32'd{high - low}"
+        if high > low
+        else f"{selector} == 32'd{low}"
+        for low, high in zip(starts, ends, strict=True)
+    )
 
 
 def _expression(site: _Site, original: str, selector: str) -> str:

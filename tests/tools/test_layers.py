@@ -89,9 +89,8 @@ def test_imports_run_downwards_and_never_both_ways() -> None:
     [
         ("model.chip.isa", "from verif.items import job"),
         ("verif.env.env", "import sim.engine.builds"),
-        ("sim.shared.cli", "from sim.engine.builds import BuildError")(
-            "sim.engine.builds", "def f():\n    from sim.decode import job"
-        ),
+        ("sim.shared.cli", "from sim.engine.builds import BuildError"),
+        ("sim.engine.builds", "def f():\n    from sim.decode import job"),
         ("sim.report.page", "from sim.regress.store import RECORD"),
         ("sim.regress.engine", "from tests.support import sabotage"),
     ],

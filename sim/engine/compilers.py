@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import struct
-import subprocess
 import sys
 from functools import lru_cache
 from pathlib import Path
@@ -15,6 +14,7 @@ from cocotb_tools import config as cocotb_config
 from sim.engine.verilated import OPTIONS, CompileError, toolchain
 from sim.shared.errors import ToolError
 from sim.shared.paths import ROOT
+from sim.shared.process import run_captured
 
 COMPILERS = {"icarus": "iverilog", "verilator": "verilator"}
 
@@ -23,7 +23,7 @@ COMPILERS = {"icarus": "iverilog", "verilator": "verilator"}
 PASSED = (
     "HOME USER LOGNAME SHELL LANG LANGUAGE TZ TERM TMPDIR PATH CPATH LIBRARY_PATH LD_LIBRARY_PATH "
     "DYLD_LIBRARY_PATH PYTHONPATH VIRTUAL_ENV XDG_CACHE_HOME OBJCACHE "
-    "GA2_REGRESS_BUILDS GA2_REGRESS_JOB GA2_REGRESS_LEASH"
+    "GA2_REGRESS_BUILDS GA2_CHILD"
 )
 PASSED_GROUPS = ("LC_", "CCACHE_", "YOWASP_")
 
@@ -65,16 +65,10 @@ def compiler_version(sim: str) -> str:
     """What the compiler says about itself; part of the hash."""
     flag = {"icarus": "-V", "verilator": "--version"}[sim]
     try:
-        done = subprocess.run(
-            [COMPILERS[sim], flag],
-            env=tool_environment(),
-            capture_output=True,
-            encoding="utf-8",
-            errors="backslashreplace",
-        )
+        done = run_captured([COMPILERS[sim], flag], cwd=ROOT, env=tool_environment())
     except FileNotFoundError:
         raise BuildError(f"{COMPILERS[sim]} is not installed: run 'make setup'") from None
-    return (done.stdout or done.stderr).partition("\n")[0]
+    return done.stdout.partition("\n")[0]
 
 
 def compilers(sim: str) -> list[str]:
@@ -96,12 +90,6 @@ def compilers(sim: str) -> list[str]:
 def wave_suffix() -> str:
     """``fst`` when Verilator's FST writer compiles (liblz4-dev, zlib1g-dev), else ``vcd``."""
     program = "#include <lz4.h>\n#include <zlib.h>\n"
-    done = subprocess.run(
-        ["c++", "-E", "-x", "c++", "-", "-o", os.devnull],
-        input=program,
-        env=tool_environment(),
-        capture_output=True,
-        encoding="utf-8",
-        errors="backslashreplace",
-    )
+    command = ["c++", "-E", "-x", "c++", "-", "-o", os.devnull]
+    done = run_captured(command, cwd=ROOT, env=tool_environment(), text=program)
     return "fst" if done.returncode == 0 else "vcd"

@@ -10,7 +10,6 @@ import argparse
 import os
 import re
 import shlex
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,6 +23,7 @@ from rich.markup import escape
 from sim.shared.errors import ToolError
 from sim.shared.files import digest
 from sim.shared.paths import BUILD, RESULTS, ROOT, RTL, shown
+from sim.shared.process import run_captured
 from sim.shared.results import ResultFiles
 
 LIST = "ga2.f"
@@ -300,24 +300,28 @@ def hash_of(folder: Path, sources: Sources, contents: Mapping[Path, bytes]) -> s
 
 
 def _revision(folder: Path, files: Sequence[Path]) -> tuple[str, bool]:
-    """Commit that tracks ``ga2.f``, and whether any of the files differs from it."""
-    inside = [str(path) for path in (folder / LIST, *files) if path.is_relative_to(folder)]
+    """Commit that tracks ``ga2.f``, and whether any of the files differs from it.
+
+    A file that lies outside the repository, if only by a link, is not what the commit says.
+    """
+    real = [path.resolve() for path in (folder / LIST, *files)]
+    around = [folder.resolve(), *folder.resolve().parents]
+    top = next((place for place in around if (place / ".git").exists()), None)
+    if top is None:
+        return "", False
+    inside = [str(path) for path in real if path.is_relative_to(top)]
     # A hook of Git runs with the names of its own repository in the environment.
     env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     flags = ("--porcelain=v2", "--branch", "--ignored", "--untracked-files=all")
     try:
-        done = subprocess.run(
-            ["git", "-C", str(folder), "status", *flags, "--", *inside],
-            env=env,
-            capture_output=True,
-            text=True,
-        )
+        command = ["git", "status", *flags, "--", *inside]
+        done = run_captured(command, cwd=top, env=env)
     except OSError:
         return "", False
     lines = done.stdout.splitlines()
     commit = next((line.split()[2] for line in lines if line.startswith("# branch.oid")), "")
-    changed = [line for line in lines if not line.startswith("#")]
+    changed = [line for line in lines if re.match("[12u?!] ", line)]
     tracked = not any(re.match(rf"[?!] (.*/)?({re.escape(LIST)})?$", line) for line in changed)
     if done.returncode or not tracked or commit == "(initial)":
         return "", False
-    return commit, bool(changed)
+    return commit, bool(changed) or len(inside) < len(real)

@@ -159,12 +159,9 @@ def execute(
     """Carry out a call of ``command`` to its end, however that comes, and note it in ``run``."""
     begin = time.monotonic()
     with scratch_folder() as scratch:
-        child = Child(argv, cwd=scratch, env=run_environment(run.folder), log=run.log)
-        try:
+        with Child(argv, cwd=scratch, env=run_environment(run.folder), log=run.log) as child:
             progress = Progress(child, scratch / PULSE_FILE, stall or STALL_SECONDS)
             run.ended = follow(progress, run, begin + timeout, on_result, stop)
-        finally:
-            child.end()
         run.status = exit_status(scratch, child)
     if run.status >= 128 and run.ended is Ended.EXITED:
         run.ended = Ended.CRASHED

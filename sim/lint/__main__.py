@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 import sys
 import time
 from collections.abc import Sequence
@@ -12,6 +11,7 @@ from dataclasses import dataclass
 from sim.engine.compilers import tool_environment
 from sim.engine.design import own_design, read_list
 from sim.shared.paths import HDL, ROOT
+from sim.shared.process import run_captured
 from sim.speed.plain_flow import TESTBENCH
 
 
@@ -63,15 +63,7 @@ def lints() -> list[Lint]:
 
 def run_lint(lint: Lint) -> tuple[bool, str]:
     """Run one checker; return whether it passed, and its output."""
-    done = subprocess.run(
-        lint.command,
-        cwd=ROOT,
-        env=tool_environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        encoding="utf-8",
-        errors="backslashreplace",
-    )
+    done = run_captured(lint.command, cwd=ROOT, env=tool_environment())
     return done.returncode == 0 and not (lint.silent and done.stdout.strip()), done.stdout
 
 

@@ -92,6 +92,7 @@ def start_engine(suite: str, base: Path) -> subprocess.Popen[bytes]:
     options = ["--suite", suite, "--jobs", str(SLOTS), "--base", str(base)]
     words = [sys.executable, "-m", "sim.regress", *options]
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    # In our group, as by make: it hears of Ctrl-C, too.
     return subprocess.Popen(words, env=env, stdout=subprocess.DEVNULL)
 
 
@@ -116,6 +117,7 @@ def by_shell(jobs: Sequence[JobSpec], base: Path) -> float:
     text = "\n".join(lines) + "\n"
     shell = ["xargs", "-P", str(SLOTS), "-d", "\\n", "-n", "1", "sh", "-c", "eval $0"]
     env = environment(base)
+    # A loop of a shell's own, which is what is measured, is started without a guard.
     return timed(lambda: subprocess.run(shell, input=text, text=True, env=env, check=True))
 
 

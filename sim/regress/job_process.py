@@ -17,7 +17,6 @@ from typing import Any
 from sim.regress.records import CommandParams, Failure, JobReport, JobSpec
 from sim.regress.run_folder import OUTCOME
 from sim.shared import files
-from sim.shared.process import hold_leash
 from verif.typed import convert, plain, read_json
 
 
@@ -55,6 +54,7 @@ def run_command(spec: JobSpec, folder: Path) -> JobReport:
     parts = shlex.split(argv) if isinstance(argv, str) else [str(item) for item in argv]
     filled = [fill(part, fields_of(spec)) for part in parts]
     output = folder / "command.log"
+    # No child of its own: it is one of the group of this process, which ends with its worker.
     with output.open("wb") as stream:
         done = subprocess.run(filled, stdout=stream, stderr=subprocess.STDOUT, cwd=folder)
     outcome = JobReport(programs=1, comparisons=1)
@@ -67,7 +67,6 @@ def run_command(spec: JobSpec, folder: Path) -> JobReport:
 
 def main(argv: list[str]) -> int:
     """Run the job whose specification is ``argv[0]`` and return the exit status."""
-    hold_leash()
     path = Path(argv[0]).resolve()
     status = 0
     try:

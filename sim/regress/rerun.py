@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -17,6 +16,7 @@ from sim.regress.run_folder import LATEST, LOG, SPEC, Plan, ResumeError, read_pl
 from sim.regress.worker import command, environment, last_line, read_outcome
 from sim.shared import files
 from sim.shared.paths import ROOT, shown
+from sim.shared.process import run_to_end
 from verif.typed import RecordError, plain
 
 
@@ -53,17 +53,14 @@ def rerun(spec: JobSpec, folder: Path) -> JobReport:
         RecordError: the job crashed; the message ends with its last line.
     """
     files.write_json(folder / SPEC, plain(spec))
-    with (folder / LOG).open("wb") as log:
-        done = subprocess.run(
-            command(folder), cwd=folder, env=environment(None), stdout=log, stderr=log
-        )
+    code = run_to_end(command(folder), cwd=folder, env=environment(None), log=folder / LOG)
     try:
         outcome = read_outcome(folder)
     except RecordError:
-        how = f"crashed with status {done.returncode}: {last_line(folder / LOG)}"
+        how = f"crashed with status {code}: {last_line(folder / LOG)}"
         raise RecordError(f"{spec.id} {how}; log: {shown(folder / LOG)}") from None
-    if done.returncode and not outcome.failures:
-        outcome.failures.append(Failure("crash", f"passed, then exit status {done.returncode}"))
+    if code and not outcome.failures:
+        outcome.failures.append(Failure("crash", f"passed, then exit status {code}"))
     return outcome
 
 

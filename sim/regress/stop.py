@@ -34,13 +34,14 @@ class Stop:
     def on_signals(self) -> Iterator[None]:
         """Stop on Ctrl-C and SIGTERM.
 
-        Both raise KeyboardInterrupt, except inside ``quietly``, where they are only noted.
+        The first one raises KeyboardInterrupt, except inside ``quietly``, where it is only noted.
         """
         names = (signal.SIGINT, signal.SIGTERM)
 
         def handle(number: int, frame: FrameType | None) -> None:
+            again = bool(self)
             self.set("interrupted" if number == signal.SIGINT else "terminated")
-            if not self._quiet:
+            if not self._quiet and not again:
                 raise KeyboardInterrupt
 
         old_handlers = [signal.signal(name, handle) for name in names]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import platform
-import subprocess
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -13,6 +13,7 @@ from sim.regress.records import JobRecord, JobSpec
 from sim.regress.run_folder import Plan
 from sim.shared.outcome import Outcome
 from sim.shared.paths import ROOT
+from sim.shared.process import run_captured
 from verif.typed import plain
 
 STATUSES = (Outcome.PASSED, Outcome.FAILED, Outcome.TIMEOUT, Outcome.CRASHED, Outcome.LOST)
@@ -23,16 +24,11 @@ INTERRUPTED = "interrupted"
 def revision() -> str:
     """Return the revision of the sources, "-dirty" when they differ from it, "" without git."""
     try:
-        done = subprocess.run(
-            ["git", "describe", "--always", "--dirty"],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            timeout=10,
-        )
-    except (OSError, subprocess.TimeoutExpired):
+        command = ["git", "describe", "--always", "--dirty"]
+        done = run_captured(command, cwd=ROOT, env=os.environ)
+    except OSError:
         return ""
-    return done.stdout.strip()
+    return "" if done.returncode else done.stdout.strip()
 
 
 def totals(jobs: Mapping[str, JobSpec], records: Sequence[JobRecord]) -> dict[str, Any]:

@@ -1,188 +1,35 @@
-"""Run one child process group with a time limit, and leave nothing of it behind.
+"""Child processes that leave nothing behind: all of this project are started here.
 
-Three things end a child: its own exit, its time limit, and the end of whoever started it. For the
-last one the child inherits the read end of a pipe, the leash: when the worker dies for any reason,
-even by SIGKILL, the kernel closes the other end and the child kills its own tree.
+A child leads a session of its own. It ends by itself, at its time limit, or with whoever started
+it, however that ends: the guard, a tiny process, sees that this one is gone, even by SIGKILL. Also
+what left the child's group is found then, by a mark that all its descendants inherit.
 """
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import select
 import signal
 import subprocess
 import threading
 import time
-from collections.abc import Mapping, Sequence
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
 import psutil
 
-LEASH = "GA2_REGRESS_LEASH"  # to a child: the file descriptor that ends with its worker
-MARK = "GA2_REGRESS_JOB"  # to all processes of a job: its folder
+MARK = "GA2_CHILD"  # to a child and all that it starts: words, one for each child it belongs to
 
-_lock = threading.Lock()
-_live: set[int] = set()
 _stopping = threading.Event()
 
 
 class StoppedError(RuntimeError):
     """Everything is being stopped: what ran neither passed nor failed."""
-
-
-@dataclass(frozen=True)
-class ChildExit:
-    """How a child ended: exit code (negative for a signal), whether by time limit, seconds."""
-
-    code: int
-    timed_out: bool
-    seconds: float
-
-
-def kill_tree(pid: int) -> None:
-    """Kill every process group that ``pid`` or one of its descendants is in, the own one last.
-
-    A group dies at once, so nothing in it can start something new while its parents die.
-    """
-    try:
-        family = psutil.Process(pid).children(recursive=True)
-    except psutil.NoSuchProcess:
-        family = []
-    groups = []
-    for member in family:
-        with contextlib.suppress(ProcessLookupError):
-            groups.append(os.getpgid(member.pid))
-    with contextlib.suppress(ProcessLookupError):
-        groups.append(os.getpgid(pid))
-    for group in sorted(set(groups), key=lambda value: value == os.getpgrp()):
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(group, signal.SIGKILL)
-
-
-def kill_marked(folder: str) -> None:
-    """Kill what belongs to the job of ``folder`` but has no living parent any more."""
-    own = os.getpgrp()
-    for process in psutil.process_iter():
-        try:
-            if process.environ().get(MARK) == folder and os.getpgid(process.pid) != own:
-                os.killpg(os.getpgid(process.pid), signal.SIGKILL)
-        except (psutil.Error, OSError):
-            continue
-
-
-def run_child(
-    argv: Sequence[str], *, cwd: Path, log: Path, timeout: float, env: dict[str, str]
-) -> ChildExit:
-    """Run ``argv`` in its own session with output in ``log``; kill its tree at ``timeout``.
-
-    Raises:
-        StoppedError: the regression was stopped before or while the child ran.
-    """
-    check()
-    begin = time.monotonic()
-    read_end, write_end = os.pipe()
-    try:
-        with log.open("ab") as stream:
-            child = subprocess.Popen(
-                argv,
-                cwd=cwd,
-                env={**env, LEASH: str(read_end), MARK: str(cwd)},
-                stdin=subprocess.DEVNULL,
-                stdout=stream,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-                pass_fds=(read_end,),
-            )
-        with _lock:
-            _live.add(child.pid)
-        try:
-            # stop() may have run between the check above and the registration.
-            if _stopping.is_set():
-                kill_tree(child.pid)
-            timed_out = not _wait(child, timeout)
-            # The leader is still a zombie here, so its group id cannot have been reused.
-            kill_tree(child.pid)
-            code = child.wait()
-            if code < 0:
-                kill_marked(str(cwd))
-        finally:
-            with _lock:
-                _live.discard(child.pid)
-    finally:
-        os.close(read_end)
-        os.close(write_end)
-    check()
-    return ChildExit(code, timed_out, time.monotonic() - begin)
-
-
-def _wait(child: subprocess.Popen[bytes], timeout: float) -> bool:
-    """Wait for the end of ``child`` without reaping it; False when ``timeout`` seconds passed."""
-    try:
-        handle = os.pidfd_open(child.pid)
-    except (AttributeError, OSError):  # not Linux, or a kernel before 5.3
-        return _wait_polling(child, timeout)
-    try:
-        poller = select.poll()
-        poller.register(handle, select.POLLIN)
-        return bool(poller.poll(timeout * 1000))
-    finally:
-        os.close(handle)
-
-
-def _wait_polling(child: subprocess.Popen[bytes], timeout: float) -> bool:
-    """Do what ``_wait`` does with ``waitid``, a look every 20 ms."""
-    end = time.monotonic() + timeout
-    while time.monotonic() < end:
-        if os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is not None:
-            return True
-        time.sleep(0.02)
-    return False
-
-
-def stop() -> int:
-    """Kill every child of this process and start no more; return how many were running."""
-    _stopping.set()
-    with _lock:
-        pids = list(_live)
-    for pid in pids:
-        kill_tree(pid)
-    return len(pids)
-
-
-def check() -> None:
-    """Raise StoppedError when the regression is being stopped."""
-    if _stopping.is_set():
-        raise StoppedError
-
-
-def reset() -> None:
-    """Allow children again, for a process that runs a second regression."""
-    _stopping.clear()
-
-
-def running() -> int:
-    """Return how many children of this process are running now."""
-    with _lock:
-        return len(_live)
-
-
-def hold_leash() -> None:
-    """In a child: die with the process that started us. Does nothing without a leash."""
-    value = os.environ.pop(LEASH, None)
-    if value is None:
-        return
-    handle = int(value)
-    os.set_inheritable(handle, False)
-
-    def watch() -> None:
-        os.read(handle, 1)
-        kill_marked(os.environ.get(MARK, ""))
-        kill_tree(os.getpid())
-
-    threading.Thread(target=watch, name="leash", daemon=True).start()
 
 
 class Ended(Enum):
@@ -195,37 +42,79 @@ class Ended(Enum):
     ASLEEP = "did nothing"  # held up, or waiting for what never comes
 
 
+@dataclass(frozen=True)
+class ChildExit:
+    """How a child ended: exit code (negative for a signal), whether by time limit, seconds."""
+
+    code: int
+    timed_out: bool
+    seconds: float
+
+
 class Child:
     """A process group of its own that does not outlive this process, however that ends.
 
     Attributes:
         pid: of the group and its leader.
+        code: exit code, negative for a signal; None before ``end``.
     """
 
     def __init__(
-        self, argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], log: Path
+        self, argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], log: Path | None
     ) -> None:
-        """Start ``argv`` in ``cwd``, without input; what it says is appended to ``log``."""
-        with log.open("ab") as stream:
+        """Start ``argv`` in ``cwd``, without input; what it says is appended to ``log``.
+
+        Without a log, input and output are pipes of text, see ``run_captured``.
+        """
+        self.mark = uuid.uuid4().hex
+        marks = f"{os.environ.get(MARK, '')} {self.mark}".strip()
+        with log.open("ab") if log else contextlib.nullcontext(subprocess.PIPE) as stream:
             self._process = subprocess.Popen(
                 argv,
                 cwd=cwd,
-                env=env,
-                stdin=subprocess.DEVNULL,
+                env={**env, MARK: marks},
+                stdin=subprocess.DEVNULL if log else subprocess.PIPE,
                 stdout=stream,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
+                encoding="utf-8",
+                errors="backslashreplace",
             )
         self.pid = self._process.pid
         self.code: int | None = None
-        _guard.add(self.pid)
+        _guard.add(self)
+
+    def __enter__(self) -> Child:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
 
     def running(self, seconds: float = 0.0) -> bool:
-        """Wait so long for the end of the leader; say whether it still runs."""
+        """Wait so long for the end of the leader; say whether it still runs.
+
+        It is not reaped before ``end``: until then no other process is given its number.
+        """
+        if self.code is not None or self._process.returncode is not None:
+            return False
         try:
-            self.code = self._process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            return True
+            handle = os.pidfd_open(self.pid)
+        except (AttributeError, OSError):  # not Linux, or a kernel before 5.3
+            return self._running_polling(seconds)
+        try:
+            poller = select.poll()
+            poller.register(handle, select.POLLIN)
+            return not poller.poll(seconds * 1000)
+        finally:
+            os.close(handle)
+
+    def _running_polling(self, seconds: float) -> bool:
+        """Do what ``running`` does with ``waitid``, a look every 20 ms."""
+        end = time.monotonic() + seconds
+        while os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
+            if time.monotonic() >= end:
+                return True
+            time.sleep(0.02)
         return False
 
     def cpu_seconds(self) -> float:
@@ -239,14 +128,23 @@ class Child:
                     total += times.user + times.system
         return total
 
+    def lines(self) -> Iterator[str]:
+        """Return what it says as it says it, when that goes to no log."""
+        yield from self._process.stdout or ()
+
+    def communicate(self, text: str) -> str:
+        """Give it ``text``, and return what it says until its end, when that goes to no log."""
+        return self._process.communicate(text)[0]
+
     def end(self) -> None:
         """Kill what still runs of it; return when it is gone. Harmless when it has ended."""
-        forced = self.code is None
-        if forced:
-            kill_tree(self.pid)
-            self.code = self._process.wait()
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.pid, signal.SIGKILL)
+        if self.code is not None:
+            return
+        forced = self.running()
+        kill_tree(self.pid, alone=not forced)
+        self.code = self._process.wait()
+        if self.code < 0:  # its descendants have no living parent by which to be found
+            kill_marked(self.mark)
         # What died with its leader may outlive it by a moment, and holds files in folders that go.
         for _ in range(100 if forced else 0):
             try:
@@ -254,22 +152,97 @@ class Child:
             except (ProcessLookupError, PermissionError):
                 break
             time.sleep(0.01)
-        _guard.remove(self.pid)
+        for stream in (self._process.stdin, self._process.stdout):
+            if stream:
+                stream.close()
+        _guard.remove(self)
 
 
 def run_to_end(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], log: Path) -> int:
-    """Run ``argv`` as a ``Child``, which an exception here ends, too; return its exit code."""
-    child = Child(argv, cwd=cwd, env=env, log=log)
-    try:
+    """Run ``argv``, which an exception here ends, too; return its exit code."""
+    with Child(argv, cwd=cwd, env=env, log=log) as child:
         while child.running(3600.0):
             pass
-    finally:
-        child.end()
     return child.code or 0
 
 
+def run_captured(
+    argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], text: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """Run ``argv`` with ``text`` as its input; return exit code and all that it said.
+
+    Bytes that are no UTF-8 show as escapes; errors are among the output.
+
+    Raises:
+        OSError: there is no such program.
+    """
+    with Child(argv, cwd=cwd, env=env, log=None) as child:
+        said = child.communicate(text)
+    return subprocess.CompletedProcess(argv, child.code or 0, said)
+
+
+def run_child(
+    argv: Sequence[str], *, cwd: Path, log: Path, timeout: float, env: Mapping[str, str]
+) -> ChildExit:
+    """Run ``argv`` for at most ``timeout`` seconds, with output in ``log``.
+
+    Raises:
+        StoppedError: ``stop`` was called before or while it ran.
+    """
+    check()
+    begin = time.monotonic()
+    with Child(argv, cwd=cwd, env=env, log=log) as child:
+        # stop() may have run between the check above and the start.
+        timed_out = child.running(0.0 if _stopping.is_set() else timeout)
+    check()
+    return ChildExit(child.code or 0, timed_out, time.monotonic() - begin)
+
+
+def stop() -> int:
+    """Kill all children of this process, and have ``run_child`` start no more; say how many."""
+    _stopping.set()
+    pids = _guard.pids()
+    for pid in pids:
+        kill_tree(pid)
+    return len(pids)
+
+
+def check() -> None:
+    """Raise StoppedError when everything is being stopped."""
+    if _stopping.is_set():
+        raise StoppedError
+
+
+def kill_tree(pid: int, alone: bool = False) -> None:
+    """Kill every process group that ``pid`` or one of its descendants is in, the own one last.
+
+    A group dies at once, so nothing in it can start something new while its parents die.
+
+    Args:
+        pid: of the leader of a group.
+        alone: it has ended, so that nothing is known any more of its descendants.
+    """
+    groups = set()
+    with contextlib.suppress(psutil.NoSuchProcess):
+        for member in () if alone else psutil.Process(pid).children(recursive=True):
+            with contextlib.suppress(ProcessLookupError):
+                groups.add(os.getpgid(member.pid))
+    for group in (*(groups - {pid}), pid):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(group, signal.SIGKILL)
+
+
+def kill_marked(mark: str) -> None:
+    """Kill what carries a mark, whoever its parent is by now."""
+    # Twice: one that is being started while the others die carries the mark a moment later.
+    for process in itertools.chain(psutil.process_iter(), psutil.process_iter()):
+        with contextlib.suppress(psutil.Error, OSError):
+            if mark in process.environ().get(MARK, ""):
+                process.kill()
+
+
 class _Guard:
-    """A tiny process that kills the registered groups as soon as this process is gone.
+    """A tiny process that kills the registered children as soon as this process is gone.
 
     It reads a pipe whose other end only this process holds: the kernel closes that also after
     SIGKILL. A thread of the child's own could not do it: a simulator that is caught in a loop, or
@@ -277,27 +250,35 @@ class _Guard:
     """
 
     SCRIPT = (
-        "live=' '; while read -r verb pid; do case $verb in "
-        '+) live="$live$pid ";; '
-        '-) live="${live%%" $pid "*} ${live#*" $pid "}";; '
-        "esac; done; for pid in $live; do kill -s KILL -- -$pid; done 2>/dev/null"
+        # A farm may tell all processes of a job to end: whoever is guarded need not obey.
+        "trap '' HUP INT TERM; live=' '; while read -r verb one; do case $verb in "
+        '+) live="$live$one ";; '
+        '-) live="${live%%" $one "*} ${live#*" $one "}";; '
+        "esac; done; for one in $live; do kill -s KILL -- -${one%:*}; done 2>/dev/null; "
+        # Twice, as in kill_marked.
+        "for one in $live $live; do for place in $(grep -ls ${one#*:} /proc/[0-9]*/environ); do "
+        "place=${place#/proc/}; kill -s KILL ${place%/*}; done; done 2>/dev/null"
     )
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._live: set[int] = set()
+        # A signal handler may stop all children while this thread adds one.
+        self._lock = threading.RLock()
+        self._live: dict[int, str] = {}
         self._process: subprocess.Popen[bytes] | None = None
 
-    def add(self, pid: int) -> None:
+    def pids(self) -> list[int]:
         with self._lock:
-            self._live.add(pid)
-            self._say(f"+ {pid}\n")
+            return list(self._live)
 
-    def remove(self, pid: int) -> None:
+    def add(self, one: Child) -> None:
         with self._lock:
-            if pid in self._live:
-                self._live.remove(pid)
-                self._say(f"- {pid}\n")
+            self._live[one.pid] = one.mark
+            self._say(f"+ {one.pid}:{one.mark}\n")
+
+    def remove(self, one: Child) -> None:
+        with self._lock:
+            if self._live.pop(one.pid, None):
+                self._say(f"- {one.pid}:{one.mark}\n")
 
     def _say(self, line: str) -> None:
         try:
@@ -311,9 +292,9 @@ class _Guard:
                 stdin=subprocess.PIPE,
                 start_new_session=True,
             )
-            for pid in self._live:
+            for pid, mark in self._live.items():
                 if self._process.stdin:
-                    self._process.stdin.write(f"+ {pid}\n".encode())
+                    self._process.stdin.write(f"+ {pid}:{mark}\n".encode())
 
 
 _guard = _Guard()

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -33,6 +32,7 @@ from sim.shared.errors import ToolError
 from sim.shared.junit import Case, Suite
 from sim.shared.outcome import Outcome
 from sim.shared.paths import BUILD, ROOT, SIMULATORS
+from sim.shared.process import run_captured
 from sim.shared.results import ResultFiles
 from sim.shared.table import format_table
 from sim.speed import plain_flow
@@ -239,16 +239,12 @@ def measure_build() -> tuple[float, float]:
         times = []
         for _ in range(2):
             start = time.perf_counter()
-            done = subprocess.run(
-                ["make", "SIM=verilator", f"VENV={sys.prefix}"],
-                cwd=copy,
-                env={k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MFLAGS")},
-                capture_output=True,
-                text=True,
-            )
+            env = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MFLAGS")}
+            command = ["make", "SIM=verilator", f"VENV={sys.prefix}"]
+            done = run_captured(command, cwd=copy, env=env)
             times.append(time.perf_counter() - start)
             if done.returncode:
-                raise BenchError(f"make SIM=verilator in a copy:\n{done.stdout}{done.stderr}")
+                raise BenchError(f"make SIM=verilator in a copy:\n{done.stdout}")
     return times[0], times[1]
 
 

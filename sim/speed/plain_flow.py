@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import resource
-import subprocess
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ from sim.engine.verilated import PREFIX, CompileError, compile_cpp
 from sim.shared.errors import ToolError
 from sim.shared.files import digest, read_text
 from sim.shared.paths import BUILD, ROOT, RTL
-from sim.shared.process import run_to_end
+from sim.shared.process import Child, run_to_end
 
 TESTBENCH = [
     ROOT / "sim" / "speed" / "plain_tb" / name for name in ("plain_checker.sv", "plain_tb.sv")
@@ -186,17 +185,9 @@ def run(command: Sequence[str], folder: Path, programs: int, binary: bool = Fals
     output: list[str] = []
     begin = end = 0.0
     cpu = _cpu_of_children()
-    process = subprocess.Popen(
-        [*command, f"+job={folder}", f"+programs={programs}", *(["+binary"] if binary else [])],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        encoding="utf-8",
-        errors="backslashreplace",
-        env=tool_environment(),
-    )
-    assert process.stdout is not None
-    with process:
-        for line in process.stdout:
+    words = [f"+job={folder}", f"+programs={programs}", *(["+binary"] if binary else [])]
+    with Child([*command, *words], cwd=folder, env=tool_environment(), log=None) as child:
+        for line in child.lines():
             output.append(line)
             if line.startswith("BEGIN"):
                 begin = time.perf_counter()
@@ -204,7 +195,7 @@ def run(command: Sequence[str], folder: Path, programs: int, binary: bool = Fals
             if match:
                 end = time.perf_counter()
                 numbers = [int(group) for group in match.groups()]
-    if process.returncode or not end:
+    if child.code or not end:
         raise PlainFlowError("".join(output))
     return PlainRun(end - begin, _cpu_of_children() - cpu, *numbers)
 

@@ -22,6 +22,7 @@ from model.chip.isa import SPAD_WORDS, amax, encode, halt, ld, mm, rq, sm, st, u
 from model.chip.machine import Machine
 from model.chip.timing import DEFAULT_LATENCY
 from sim.engine import job_folder, simulator
+from sim.engine.builds import build
 from sim.engine.play import Simulation, play
 from sim.engine.simulator import SimulationError, simulate
 from sim.programs.program_options import late_cycles
@@ -225,13 +226,21 @@ def test_a_killed_simulator_is_called_a_crash(sim: str, tmp_path: Path) -> None:
     assert "crashed (SIGKILL) in program 'p" in batch.errors[0]
 
 
+@pytest.fixture(scope="module")
+def spinning(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A design that is caught in a moment of simulated time, compiled."""
+    rtl = planted(tmp_path_factory.mktemp("spinning") / "rtl", SPIN)
+    build("icarus", rtl=rtl)
+    return rtl
+
+
 def test_a_simulator_that_makes_no_progress_is_ended(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    spinning: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(simulator, "STALL_SECONDS", 1.0)
-    rtl = planted(tmp_path / "rtl", SPIN)
+    monkeypatch.setattr(simulator, "STALL_SECONDS", 0.5)
+    monkeypatch.setattr(simulator.Progress, "LOOK_SECONDS", 0.2)
     with pytest.raises(SimulationError, match="made no progress in program 'program'"):
-        simulate("icarus", Job(items=[item()]), rtl=rtl, folder=tmp_path / "job")
+        simulate("icarus", Job(items=[item()]), rtl=spinning, folder=tmp_path / "job")
 
 
 def simulators_of(process: psutil.Process, seconds: float = 30.0) -> list[psutil.Process]:
@@ -254,18 +263,10 @@ def simulators_of(process: psutil.Process, seconds: float = 30.0) -> list[psutil
     ],
 )
 def test_nothing_outlives_whoever_started_it(
-    number: signal.Signals, code: int, text: str, tmp_path: Path
+    number: signal.Signals, code: int, text: str, spinning: Path
 ) -> None:
-    rtl = planted(tmp_path / "rtl", SPIN)
-    call = [sys.executable, "-m", "sim.programs.run", "--rtl", str(rtl)]
-    process = subprocess.Popen(
-        [*call, "--program", "examples/copy.asm"],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "MAKELEVEL": ""},
-    )
+    call = [sys.executable, "-m", "sim.programs.run", "--rtl", str(spinning)]
+    process = start([*call, "--program", "examples/copy.asm"])
     running = simulators_of(psutil.Process(process.pid))
     process.send_signal(number)
     if number == signal.SIGINT:
@@ -273,8 +274,42 @@ def test_nothing_outlives_whoever_started_it(
     _, said = process.communicate(timeout=30)
     assert process.returncode == code
     assert said.strip() == text
-    _, alive = psutil.wait_procs(running, timeout=5)
-    assert not [one for one in alive if one.status() != psutil.STATUS_ZOMBIE]
+    assert not alive(running)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_nothing_outlives_make(number: signal.Signals, spinning: Path) -> None:
+    call = ["make", "run", f"VENV={sys.prefix}", f"RTL={spinning}", "PROGRAM=examples/copy.asm"]
+    make = start(call)
+    running = simulators_of(psutil.Process(make.pid))
+    if number == signal.SIGINT:
+        os.killpg(make.pid, number)  # as a terminal does
+    else:
+        make.send_signal(number)
+    _, said = make.communicate(timeout=30)  # until nobody has its output open any more
+    assert make.returncode == -number
+    front_end, *others = [line for line in said.splitlines() if line]
+    assert front_end == f"run: {'interrupted' if number == signal.SIGINT else 'terminated'}"
+    assert all(line.startswith("make: *** [") for line in others)
+    assert not alive(running)
+
+
+def start(call: Sequence[str]) -> subprocess.Popen[str]:
+    """Start a command in the project's folder, as from a terminal."""
+    return subprocess.Popen(
+        call,
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def alive(running: Sequence[psutil.Process]) -> list[psutil.Process]:
+    """Those that are still there after a while."""
+    _, left = psutil.wait_procs(running, timeout=5)
+    return [one for one in left if one.status() != psutil.STATUS_ZOMBIE]
 
 
 def test_scratch_falls_back_to_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

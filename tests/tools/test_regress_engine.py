@@ -30,6 +30,7 @@ from sim.regress import __main__ as regress_entry
 from sim.regress import clusters, dispatch, planning, run_folder, suites
 from sim.regress.farms import ClusterError
 from sim.regress.records import JobRecord
+from sim.regress.stop import Stop
 from sim.shared import jsonl
 from sim.shared import process as supervise
 from sim.shared.paths import ROOT, RTL
@@ -175,6 +176,16 @@ def test_ctrl_c_stops_every_process_reports_and_can_be_resumed(tmp_path, mark):
     assert summary(tmp_path)["state"] == "complete"
     # What was interrupted is no lost worker.
     assert summary(tmp_path)["rerun_after_loss"] == 0
+
+
+def test_only_the_first_ctrl_c_interrupts():
+    """A second one must not cost the report."""
+    stop = Stop()
+    with stop.on_signals(), pytest.raises(KeyboardInterrupt):
+        os.kill(os.getpid(), signal.SIGINT)
+    with stop.on_signals():
+        os.kill(os.getpid(), signal.SIGINT)
+    assert stop.reason == "interrupted"
 
 
 def test_a_killed_regression_keeps_what_it_has(tmp_path, mark):

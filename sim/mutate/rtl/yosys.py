@@ -58,9 +58,6 @@ def _run(command: list[str], folder: Path, limit: float) -> ToolRun:
     """Run a tool as a child that does not outlive this process, however that ends."""
     with tempfile.TemporaryDirectory() as place:
         log = Path(place) / "log"
-        child = Child(command, cwd=folder, env=os.environ, log=log)
-        try:
+        with Child(command, cwd=folder, env=os.environ, log=log) as child:
             late = child.running(limit)
-        finally:
-            child.end()
         return ToolRun(not late and child.code == 0, not late, read_text(log))

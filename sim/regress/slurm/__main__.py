@@ -23,7 +23,6 @@ from sim.regress.run_folder import PLAN, RESULTS, SUITES, SUMMARY
 from sim.regress.slurm.private import PrivateSlurm, SlurmError
 from sim.shared.cli import Parser, fail
 from sim.shared.paths import BUILD, ROOT
-from sim.shared.process import MARK
 
 FOLDER = BUILD / "slurm"
 LIMIT_SECONDS = 2.0
@@ -105,16 +104,15 @@ def check(base: Path) -> str:
     )
 
 
-def marked(folder: Path) -> list[int]:
-    """Return the processes of jobs whose folders are in ``folder``."""
+def at_work(folder: Path) -> list[int]:
+    """Return the processes that are at work in the folders of jobs in ``folder``."""
     found = []
     for process in psutil.process_iter():
         try:
-            mark = process.environ().get(MARK, "")
+            if Path(process.cwd()).is_relative_to(folder):
+                found.append(process.pid)
         except (psutil.NoSuchProcess, psutil.AccessDenied):
             continue
-        if mark.startswith(str(folder)):
-            found.append(process.pid)
     return found
 
 
@@ -125,10 +123,10 @@ def prove_interruption(slurm: PrivateSlurm) -> str:
     group = "{name: sleep, kind: command, params: {argv: [sleep, '600']}, seeds: 4}"
     file.write_text(f"suites: {{sleep: {{groups: [{group}]}}}}\n", encoding="utf-8")
     with regression(slurm, base, "sleep", file) as process:
-        wait_until(lambda: len(marked(base)) >= 2 * WORKERS, process, "jobs did not start")
+        wait_until(lambda: len(at_work(base)) >= 2 * WORKERS, process, "jobs did not start")
         begin = time.monotonic()
         process.send_signal(signal.SIGINT)
-        while marked(base):
+        while at_work(base):
             time.sleep(0.02)
         stopped = time.monotonic() - begin
         process.wait()
@@ -155,6 +153,7 @@ def regression(
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Run ``python -m sim.regress --cluster slurm``; whatever happens, it has ended afterwards."""
     options = {"--suite": suite, "--file": file, "--jobs": WORKERS, "--base": base}
+    # In our group and on our terminal, as by make: it shows its progress, and hears of Ctrl-C.
     process = subprocess.Popen(
         [
             *(sys.executable, "-m", "sim.regress", "--cluster", "slurm"),

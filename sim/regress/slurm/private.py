@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+import pwd
 import secrets
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -17,6 +19,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
+
+from sim.shared.process import Child
 
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "scancel", "squeue", "sinfo")
 PLACES = ("/usr/sbin", "/usr/local/sbin")
@@ -79,6 +83,7 @@ def install() -> None:
             f"not installed: {', '.join(absent)}; as root: apt-get install slurm-wlm munge"
         )
     for command in (["update", "-qq"], ["install", "-qq", "-y", "slurm-wlm", "munge"]):
+        # No child that ends with us: a package that is half installed stands in apt's way.
         done = subprocess.run(
             ["apt-get", *command],
             env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
@@ -118,7 +123,7 @@ class PrivateSlurm:
             "SLURM_CONF": str(self.folder / "slurm.conf"),
             "PATH": search_path(),
         }
-        self._daemons: list[subprocess.Popen[bytes]] = []
+        self._daemons: list[Child] = []
         self._socket_folder: str | None = None
 
     def __enter__(self) -> PrivateSlurm:
@@ -179,7 +184,7 @@ class PrivateSlurm:
         text = CONFIG.format(
             host=socket.gethostname().split(".")[0],
             ports=free_ports(2),
-            user=subprocess.run(["id", "-un"], capture_output=True, text=True).stdout.strip(),
+            user=pwd.getpwuid(os.getuid()).pw_name,
             socket=self.socket,
             folder=self.folder,
             cpus=self.cpus,
@@ -189,23 +194,15 @@ class PrivateSlurm:
 
     def _start(self, name: str, *options: str) -> None:
         program = shutil.which(name, path=search_path())
-        with (self.folder / f"{name}.out").open("wb") as output:
-            self._daemons.append(
-                subprocess.Popen(
-                    [str(program), *options],
-                    env={**os.environ, **self.environment},
-                    stdin=subprocess.DEVNULL,
-                    stdout=output,
-                    stderr=subprocess.STDOUT,
-                    start_new_session=True,
-                )
-            )
+        env = {**os.environ, **self.environment}
+        log = self.folder / f"{name}.out"
+        self._daemons.append(Child([str(program), *options], cwd=self.folder, env=env, log=log))
 
     def _wait(self, ready: object, what: str, seconds: float) -> None:
         assert callable(ready)
         end = time.monotonic() + seconds
         while not ready():
-            dead = [item for item in self._daemons if item.poll() is not None]
+            dead = [item for item in self._daemons if not item.running()]
             if dead or time.monotonic() > end:
                 raise SlurmError(f"{what} did not come up:\n{self.logs()}")
             time.sleep(0.1)
@@ -215,6 +212,7 @@ class PrivateSlurm:
 
     def run(self, argv: Sequence[str]) -> str:
         """Run a client program against this Slurm and return what it printed."""
+        # It ends by itself, and is not waited for beyond its time.
         done = subprocess.run(
             argv,
             env={**os.environ, **self.environment},
@@ -250,13 +248,11 @@ class PrivateSlurm:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._cancel_all()
         for daemon in reversed(self._daemons):
-            daemon.terminate()
+            if daemon.running():
+                os.kill(daemon.pid, signal.SIGTERM)
         for daemon in reversed(self._daemons):
-            try:
-                daemon.wait(5)
-            except subprocess.TimeoutExpired:
-                daemon.kill()
-                daemon.wait()
+            daemon.running(5)
+            daemon.end()
         self._daemons.clear()
         if self._socket_folder:
             shutil.rmtree(self._socket_folder, ignore_errors=True)

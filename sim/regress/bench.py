@@ -230,7 +230,7 @@ def main() -> int:
             result["stop"] = run_stop(args.suite, base / "stop")
     finally:
         shutil.rmtree(base, ignore_errors=True)
-    before = json.loads(RESULT.read_text()) if RESULT.exists() else {}
+    before = files.read_json(RESULT) or {}
     RESULT.parent.mkdir(parents=True, exist_ok=True)
     files.write_json(RESULT, {**before, **result}, indent=1)
     print(json.dumps(result, indent=1))

@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from sim.shared.paths import shown
 
 
@@ -65,10 +67,11 @@ class Writer:
             self._handle = -1
 
 
-def read(path: Path) -> list[dict[str, Any]]:
+def read(path: Path, kind: type[Any] = dict) -> list[dict[str, Any]]:
     """Return the records of a file, none when there is no file.
 
-    What a kill or a full disk tore is left out, and said in one line on stderr.
+    What a kill or a full disk tore is left out, and said in one line on stderr; so is what
+    cannot be read as ``kind``, a class of records.
 
     Raises:
         OSError: the file cannot be read.
@@ -80,7 +83,7 @@ def read(path: Path) -> list[dict[str, Any]]:
         if not line.strip():
             continue
         try:
-            records.append(_record(path, number, line))
+            records.append(_record(path, number, line, kind))
         except JsonLinesError as error:
             print(f"{error}: left out", file=sys.stderr)
     return records
@@ -115,11 +118,15 @@ class Tail:
         return records
 
 
-def _record(path: Path, number: int, line: bytes) -> dict[str, Any]:
+def _record(path: Path, number: int, line: bytes, kind: type[Any] = dict) -> dict[str, Any]:
     try:
         record = json.loads(line)
     except ValueError:  # JSON and UTF-8 alike
         record = None
     if not isinstance(record, dict):
         raise JsonLinesError(f"{shown(path)}:{number}: no JSON object: {line[:40]!r}")
+    try:
+        msgspec.convert(record, kind)
+    except msgspec.ValidationError as error:
+        raise JsonLinesError(f"{shown(path)}:{number}: no {kind.__name__}: {error}") from None
     return record

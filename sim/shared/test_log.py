@@ -13,6 +13,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import msgspec
+
 from sim.shared import jsonl
 from sim.shared.junit import Case, JunitError, read
 from sim.shared.outcome import Outcome
@@ -87,8 +89,8 @@ def record(sim: str, outcomes: dict[str, tuple[bool, int]], folder: Path = RESUL
 def last_runs(folder: Path = RESULTS) -> dict[str, dict[str, Run]]:
     """The last outcome of every test by simulator: {test: {sim: Run}}."""
     runs: dict[str, dict[str, Run]] = {}
-    for line in jsonl.read(folder / RAN_FILE):
-        run = Run(**line)
+    for line in jsonl.read(folder / RAN_FILE, Run):
+        run = msgspec.convert(line, Run)
         runs.setdefault(run.test, {})[run.sim] = run
     # The latest run last: one of a few tests must not hide behind one of all, or the reverse.
     for junit in sorted(folder.glob(PYTEST_FILES), key=lambda path: path.stat().st_mtime):

@@ -186,7 +186,7 @@ def run(command: Sequence[str], folder: Path, programs: int, binary: bool = Fals
     begin = end = 0.0
     cpu = _cpu_of_children()
     words = [f"+job={folder}", f"+programs={programs}", *(["+binary"] if binary else [])]
-    with Child([*command, *words], cwd=folder, env=tool_environment(), log=None) as child:
+    with Child([*command, *words], cwd=ROOT, env=tool_environment(), log=None) as child:
         for line in child.lines():
             output.append(line)
             if line.startswith("BEGIN"):

@@ -287,7 +287,7 @@ def test_nothing_outlives_make(number: signal.Signals, spinning: Path) -> None:
     else:
         make.send_signal(number)
     _, said = make.communicate(timeout=30)  # until nobody has its output open any more
-    assert make.returncode == -number
+    assert make.returncode in (-number, 2)  # make's own word for what its child said first
     front_end, *others = [line for line in said.splitlines() if line]
     assert front_end == f"run: {'interrupted' if number == signal.SIGINT else 'terminated'}"
     assert all(line.startswith("make: *** [") for line in others)

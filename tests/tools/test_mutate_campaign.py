@@ -267,8 +267,8 @@ def test_the_store_remembers_what_still_holds(tmp_path):
     again.load()
     assert again.findings["c"].survived == ("t1",)
     assert again.undecided(["a", "b", "c", "e"]) == ["c", "e"]
-    again.load(fresh=True)
-    assert not store.path.exists()
+    again.forget(["a", "c"])
+    assert keys() == "".join(again.findings) == "bd"
 
 
 def loaded(module: str, *others: str) -> set[Path]:

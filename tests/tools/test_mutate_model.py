@@ -190,45 +190,103 @@ def test_an_interruption_leaves_no_process(toy: Path) -> None:
     assert psutil.Process().children() == before
 
 
-def test_a_run_goes_on_where_it_was_interrupted(toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    source = SOURCE.replace("while", "if")  # a loop without end takes its time
-    (toy / "model" / "counter.py").write_text(source)
-    total = len(generate("counter", source))
-    state, out = toy / "build" / "state.jsonl", toy / "build" / "mutate-model.json"
-    explained = {"self.limit = limit -> pass": "Nobody reads it."}
-    asked: list[int] = []
+# Without a loop, which may have no end and then takes its time.
+QUICK = """
+class Counter:
+    def __init__(self, limit):
+        self.limit = limit
+        self.now = 0
+
+    def count(self):
+        self.now += 1
+"""
+QUICK_TESTS = """
+from model.counter import Counter
+
+def test_count():
+    c = Counter(3)
+    c.count()
+    assert c.now == 1
+"""
+
+
+@pytest.fixture
+def asked(toy: Path, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The front end on the toy; how many mutants it had tested, each time."""
+    numbers: list[int] = []
     run = Runner.run
 
     def counted(runner: Runner, mutants: list[Mutant], *rest: object) -> None:
-        asked.append(len(mutants))
+        numbers.append(len(mutants))
         run(runner, mutants, *rest)  # type: ignore[arg-type]
 
+    (toy / "model" / "counter.py").write_text(QUICK)
+    (toy / "test_toy.py").write_text(QUICK_TESTS)
     monkeypatch.setattr(Runner, "run", counted)
     monkeypatch.setattr(front, "ROOT", toy)
-    monkeypatch.setattr(front, "STATE", state)
+    monkeypatch.setattr(front, "STATE", toy / "build" / "state.jsonl")
+    monkeypatch.setattr(front, "load_reasons", lambda: {})
+    return numbers
+
+
+def test_a_fresh_run_of_one_module_keeps_what_is_known_of_others(
+    toy: Path, asked: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (toy / "model" / "other.py").write_text(QUICK)
+    (toy / "test_other.py").write_text(QUICK_TESTS.replace("model.counter", "model.other"))
+    targets = (Target("counter", ("test_toy.py",)), Target("other", ("test_other.py",)))
+    monkeypatch.setattr(front, "TARGETS", targets)
+    arguments = ["--jobs", "1", "--sample", "1", "--results", str(toy / "build")]
+    assert front.main(arguments) == 0
+    before = front.STATE.read_text().splitlines()
+    assert front.main([*arguments, "--fresh", "--modules", "counter"]) == 0
+    other, again = front.STATE.read_text().splitlines()
+    assert other == json.dumps(json.loads(before[1]))
+    assert json.loads(again)["key"] == json.loads(before[0])["key"]
+    assert asked == [1, 1, 1]
+
+
+def test_what_is_no_finding_costs_itself_alone(
+    toy: Path, asked: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(front, "TARGETS", (Target("counter", ("test_toy.py",)),))
+    arguments = ["--jobs", "1", "--sample", "2", "--results", str(toy / "build")]
+    assert front.main(arguments) == 0
+    lines = front.STATE.read_text().splitlines()
+    front.STATE.write_text(f'{lines[0]}\n{{"key": 1}}\n{{"basis": ""}}\n{lines[1][:-9]}\n')
+    assert front.main(arguments) == 0
+    assert asked == [2, 1]
+
+
+def test_a_run_goes_on_where_it_was_interrupted(
+    toy: Path, asked: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    total = len(generate("counter", QUICK))
+    state, out = front.STATE, toy / "build" / "mutate-model.json"
+    explained = {"self.limit = limit -> pass": "Nobody reads it."}
     target = Target("counter", ("test_toy.py",), strict=True)
     monkeypatch.setattr(front, "TARGETS", (target,))
-    monkeypatch.setattr(front, "load_reasons", lambda: {"counter": explained})
     arguments = ["--jobs", "1", "--results", str(out.parent)]
-    assert front.main(arguments) == 1  # others survive, unexplained
+    assert front.main(arguments) == 1  # one survives, unexplained
+    monkeypatch.setattr(front, "load_reasons", lambda: {"counter": explained})
+    assert front.main(arguments) == 0
     (module,) = json.loads(out.read_text())["modules"]
     assert module["run"] == module["generated"] == total
-    alive = {survivor.pop("description"): survivor for survivor in module["survivors"]}
-    assert alive["self.limit = limit -> pass"] == {
-        "file": "model/counter.py",
-        "line": 7,
-        "operator": "DropStatement",
-        "reason": "Nobody reads it.",
-    }
+    assert module["survivors"] == [
+        {
+            "description": "self.limit = limit -> pass",
+            "file": "model/counter.py",
+            "line": 4,
+            "operator": "DropStatement",
+            "reason": "Nobody reads it.",
+        }
+    ]
     lines = state.read_text().splitlines()
     state.write_text("\n".join(lines[:-2]) + "\n" + lines[-2][:20])  # cut off in the middle
-    monkeypatch.setattr(
-        front, "load_reasons", lambda: {"counter": dict.fromkeys(alive, "so it is")}
-    )
     assert front.main(arguments) == 0
-    (toy / "test_toy.py").write_text(TESTS + "    assert c.limit == 3\n")
+    (toy / "test_toy.py").write_text(QUICK_TESTS + "    assert c.limit == 3\n")
     assert front.main(arguments) == 1  # a reason is no longer true
-    assert asked == [total, 2, total]
+    assert asked == [total, 0, 2, total]
     assert json.loads(out.read_text())["modules"][0]["stale_reasons"] == [
         "counter: said to be equivalent, but killed: self.limit = limit -> pass"
     ]

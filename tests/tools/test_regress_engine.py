@@ -12,6 +12,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 import xml.etree.ElementTree as ET
 from collections import Counter
@@ -178,8 +179,9 @@ def test_ctrl_c_stops_every_process_reports_and_can_be_resumed(tmp_path, mark):
     assert summary(tmp_path)["rerun_after_loss"] == 0
 
 
-def test_only_the_first_ctrl_c_interrupts():
+def test_only_the_first_ctrl_c_interrupts(monkeypatch):
     """A second one must not cost the report."""
+    monkeypatch.setattr(supervise, "_stopping", threading.Event())
     stop = Stop()
     with stop.on_signals(), pytest.raises(KeyboardInterrupt):
         os.kill(os.getpid(), signal.SIGINT)

@@ -34,11 +34,9 @@ class Store:
     basis: Callable[[Finding], str] = _nothing
     findings: dict[str, Finding] = field(default_factory=dict)
 
-    def load(self, fresh: bool = False) -> None:
-        """Read what still holds; ``fresh`` forgets everything instead."""
-        if fresh:
-            self.path.unlink(missing_ok=True)
-        for line in jsonl.read(self.path):
+    def load(self) -> None:
+        """Read what still holds."""
+        for line in jsonl.read(self.path, Finding):
             finding = msgspec.convert(line, Finding)
             if line.get("basis") == self.basis(finding):
                 self.findings[finding.key] = finding

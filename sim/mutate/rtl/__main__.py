@@ -62,7 +62,9 @@ def main(arguments: list[str] | None = None) -> int:
 def judge(plan: Plan, options: argparse.Namespace, console: Console, files: ResultFiles) -> int:
     """Run the campaign of a plan and report."""
     store = Store(options.folder / "state.jsonl", plan.basis.of)
-    store.load(options.fresh)
+    store.load()
+    if options.fresh:
+        store.forget(plan.keys.values())
     began = time.monotonic()
     progress = StageProgress(console, options.quiet)
     campaign = Campaign(plan, store, options.folder, options.jobs, progress)

@@ -66,7 +66,7 @@ all: decode
 decode: setup ## windowed decode on the RTL (default): SIM=icarus|verilator WINDOWS="none 8 4" STEPS=32 MODEL=structured|random SEED=1 START=0 PAGE=4 POOL=64 LAT=8 [WAVES=1] [RTL=folder of your own design]
 	@$(PY) -m sim.decode $(sim_opts) $(decode_opts)
 
-compare: setup-all ## the same in both simulators, which must agree on memory, counters and retire records: WINDOWS= STEPS= MODEL= SEED= START= PAGE= POOL= LAT= RTL=
+compare: setup-simulate-icarus-verilator ## the same in both simulators, which must agree on memory, counters and retire records: WINDOWS= STEPS= MODEL= SEED= START= PAGE= POOL= LAT= RTL=
 	@$(PY) -m sim.decode.compare $(call opt,RTL,--rtl) $(decode_opts)
 
 waves: WAVES := 1
@@ -79,10 +79,10 @@ run: setup ## one program on model and RTL: PROGRAM=file.asm|file.hex [EXT=image
 trace: setup ## instructions of a program on a time line, for Perfetto: PROGRAM=file.asm [EXT= SPAD= DEPTH= LAT= LATS= PULSES= WAVES= RTL= as for run] [OUT=file.trace.json] SIM=...
 	@$(PY) -m sim.programs.trace $(sim_opts) $(program_opts)
 
-disasm: setup-python ## print a program as assembly: PROGRAM=file.asm|file.hex
+disasm: setup-simulate ## print a program as assembly: PROGRAM=file.asm|file.hex
 	@$(PY) -m sim.programs.disasm $(call opt,PROGRAM,--program)
 
-studies: setup-python ## page-table log, memory, prefix sharing, window accuracy, serving arithmetic
+studies: setup-simulate ## page-table log, memory, prefix sharing, window accuracy, serving arithmetic
 	@$(PY) -m model.studies
 
 ##@ Verification
@@ -96,18 +96,17 @@ directed: setup ## directed programs of every feature: SIM=... [NAME="softmax mm
 	@$(PY) -m sim.programs.directed $(sim_opts) $(call opt,NAME,--name) $(call flag,QUICK,--quick) \
 	  $(call flag,LIST,--list) $(call opt,SHRINK,--shrink)
 
-shrink: setup-all ## reduce a failing program of any run: FAILURE=build/jobs/<job>/failing/<n> [SHRINK=30] [WAVES=1]; [SIM=...] [RTL=folder] instead of what it failed on
+shrink: setup-simulate-icarus-verilator ## reduce a failing program of any run: FAILURE=build/jobs/<job>/failing/<n> [SHRINK=30] [WAVES=1]; [SIM=...] [RTL=folder] instead of what it failed on
 	@$(PY) -m sim.programs.shrink $(call flag,WAVES,--waves) $(call opt,RTL,--rtl) $(if $(filter file,$(origin SIM)),,--sim $(SIM)) $(call opt,FAILURE,--failure) $(call opt,SHRINK,--seconds)
 
-powerup: ## directed and random programs from two random initial states in Verilator: [N=100] [SEED=1] [RTL=folder]
-	@sim/setup/setup.sh python verilator
+powerup: setup-simulate-verilator ## directed and random programs from two random initial states in Verilator: [N=100] [SEED=1] [RTL=folder]
 	@$(PY) -m sim.programs.powerup --sim verilator $(call opt,RTL,--rtl) $(call opt,N,--count) $(call opt,SEED,--seed)
 
-cov: setup-all ## functional and code coverage of directed, random and decode programs, every hole named: [SIM=verilator|icarus] [N=programs of each profile] [SEED=1] [JOBS=n] [ALSO=folder of other runs] [RTL=folder]
+cov: setup-simulate-icarus-verilator ## functional and code coverage of directed, random and decode programs, every hole named: [SIM=verilator|icarus] [N=programs of each profile] [SEED=1] [JOBS=n] [ALSO=folder of other runs] [RTL=folder]
 	@$(PY) -m sim.coverage $(if $(filter file,$(origin SIM)),,--sim $(SIM)) $(call opt,N,--programs) \
 	  $(call opt,SEED,--seed) $(call opt,JOBS,--jobs) $(call opt,ALSO,--also) $(call opt,RTL,--rtl)
 
-testplan: setup-python ## features of the ISA, their tests with the last outcome, their coverage: [ALL=1] fails when a test did not run [RTL=folder]
+testplan: setup-simulate ## features of the ISA, their tests with the last outcome, their coverage: [ALL=1] fails when a test did not run [RTL=folder]
 	@$(PY) -m sim.plan $(call flag,ALL,--all-ran) $(call opt,RTL,--rtl)
 
 ##@ Quality
@@ -120,72 +119,72 @@ lint: setup-all ## only the static checks: ruff, mypy, Verilator and Icarus with
 	@$(PY) -m sim.lint
 
 .PHONY: operations
-operations: setup-python ## write what follows from model/chip/operation_table.py, and say what an operation still lacks
+operations: setup-simulate ## write what follows from model/chip/operation_table.py, and say what an operation still lacks
 	@$(PY) -m sim.operations
 
 .PHONY: faults mutate mutate-model
-faults: setup-all ## realistic faults of several lines: which check finds each, after how many programs, right instruction named or not: [NAME="ld-* st-*"] [N=random programs at most] [SEED=1] [RTL=folder]
+faults: setup-simulate-icarus-verilator ## realistic faults of several lines: which check finds each, after how many programs, right instruction named or not: [NAME="ld-* st-*"] [N=random programs at most] [SEED=1] [RTL=folder]
 	@$(PY) -m sim.mutate.realistic $(call opt,NAME,--name) $(call opt,N,--count) $(call opt,SEED,--seed) \
 	  $(call opt,RTL,--rtl)
 
-mutate: setup-all ## seeded faults of the RTL against the tests, resuming where it stopped: [RTL=folder of another design] [SAMPLE=n of each kind, 0 for all] [FRESH=1] [JOBS=n] [VERIFY=n]
+mutate: setup-simulate-formal-mutate-icarus-verilator ## seeded faults of the RTL against the tests, resuming where it stopped: [RTL=folder of another design] [SAMPLE=n of each kind, 0 for all] [FRESH=1] [JOBS=n] [VERIFY=n]
 	@$(PY) -m sim.mutate.rtl $(call opt,RTL,--rtl) $(call opt,SAMPLE,--sample) $(call flag,FRESH,--fresh) \
 	  $(call opt,JOBS,--jobs) $(call opt,VERIFY,--verify)
 
-mutate-model: setup-python ## mutants of the reference model against its tests, resuming where it stopped: [MODULES="page_table fixed_point"] [SAMPLE=100, 0 for all] [SEED=1] [FRESH=1] [JOBS=n]
+mutate-model: setup-simulate-mutate-test ## mutants of the reference model against its tests, resuming where it stopped: [MODULES="page_table fixed_point"] [SAMPLE=100, 0 for all] [SEED=1] [FRESH=1] [JOBS=n]
 	@$(PY) -m sim.mutate.model $(call opt,MODULES,--modules) $(call opt,SAMPLE,--sample) \
 	  $(call opt,SEED,--seed) $(call flag,FRESH,--fresh) $(call opt,JOBS,--jobs)
 
-bench: setup-all ## speed: pyuvm flow against a plain SystemVerilog testbench, model against RTL, start-up, cached build
+bench: setup-simulate-icarus-verilator ## speed: pyuvm flow against a plain SystemVerilog testbench, model against RTL, start-up, cached build
 	@$(PY) -m sim.speed
 
 .PHONY: formal gls
-formal: setup-python ## prove the RTL's properties, and refute each on a mutant: MODULES="divider load" MUTANTS=0 JOBS=n RTL=folder
+formal: setup-simulate-formal ## prove the RTL's properties, and refute each on a mutant: MODULES="divider load" MUTANTS=0 JOBS=n RTL=folder
 	@$(PY) -m sim.formal $(call opt,MODULES,--modules) $(call opt,JOBS,--jobs) $(call opt,RTL,--rtl) \
 	  $(if $(filter 0,$(MUTANTS)),--no-mutants)
 
-gls: setup-all ## synthesize with Yosys, run decode and random programs on the netlists: TARGETS="generic ice40" SIMS="verilator icarus" STEPS=32 N=200 SEED=1 RTL=folder
+gls: setup-simulate-formal-icarus-verilator ## synthesize with Yosys, run decode and random programs on the netlists: TARGETS="generic ice40" SIMS="verilator icarus" STEPS=32 N=200 SEED=1 RTL=folder
 	@$(PY) -m sim.gates $(call opt,TARGETS,--targets) $(call opt,SIMS,--sims) $(call opt,STEPS,--steps) \
 	  $(call opt,N,--random) $(call opt,SEED,--seed) $(call opt,RTL,--rtl)
 
 ##@ Regressions
 .PHONY: regress regress-rerun test-slurm bench-regress
-regress: setup-all ## many jobs, here or on a farm: SUITE=smoke|nightly|full JOBS=n CLUSTER=local|slurm|lsf|sge|pbs SEED=1 RESUME=1 RTL=folder
+regress: setup-simulate-report-regress-icarus-verilator ## many jobs, here or on a farm: SUITE=smoke|nightly|full JOBS=n CLUSTER=local|slurm|lsf|sge|pbs SEED=1 RESUME=1 RTL=folder
 	@$(PY) -m sim.regress $(call opt,SUITE,--suite) $(call opt,JOBS,--jobs) $(call opt,RTL,--rtl) \
 	  $(call opt,CLUSTER,--cluster) $(call opt,SEED,--seed) $(call flag,RESUME,--resume)
 
-regress-rerun: setup-all ## one job of a regression again, same seed, with waves: JOB=id [RUN=latest] [RTL=folder]
+regress-rerun: setup-simulate-report-regress-icarus-verilator ## one job of a regression again, same seed, with waves: JOB=id [RUN=latest] [RTL=folder]
 	@$(PY) -m sim.regress.rerun $(call opt,RUN,--run) $(call opt,RTL,--rtl) $(call opt,JOB,--job)
 
-test-slurm: setup-all ## the smoke suite on a private Slurm, with a worker killed in the middle: [SUITE=smoke]
+test-slurm: setup-simulate-report-regress-icarus-verilator ## the smoke suite on a private Slurm, with a worker killed in the middle: [SUITE=smoke]
 	@$(PY) -m sim.regress.slurm $(call opt,SUITE,--suite)
 
-bench-regress: setup-all ## cost of the engine: 10,000 empty jobs, against a shell loop, two cores against one, Ctrl-C: [SUITE=nightly] [PARTS="..."]
+bench-regress: setup-simulate-report-regress-icarus-verilator ## cost of the engine: 10,000 empty jobs, against a shell loop, two cores against one, Ctrl-C: [SUITE=nightly] [PARTS="..."]
 	@$(PY) -m sim.regress.bench $(call opt,SUITE,--suite) $(call opt,PARTS,--parts)
 
 ##@ Report
 .PHONY: report report-pictures test-report
-report: setup-python ## HTML pages, build/report, of everything that has run so far; they open offline: [OUT=folder] [RTL=folder]
+report: setup-simulate-report ## HTML pages, build/report, of everything that has run so far; they open offline: [OUT=folder] [RTL=folder]
 	@$(PY) -m sim.report $(call opt,RTL,--rtl) $(call opt,OUT,--out)
 
-report-pictures: setup-python ## the same, and a PNG of each figure in build/report/pictures; docs/images follow: [RTL=folder]
-	@sim/setup/setup.sh chromium
+report-pictures: setup-simulate-report-browser-chromium ## the same, and a PNG of each figure in build/report/pictures; docs/images follow: [RTL=folder]
 	@$(PY) -m sim.report.pictures $(call opt,RTL,--rtl)
 
-test-report: setup-all ## look at the report in a real Chromium, with axe-core (apt as root and npm bring them): [PYTEST=...]
-	@sim/setup/setup.sh chromium axe
+test-report: setup-python-icarus-verilator-chromium-axe ## look at the report in a real Chromium, with axe-core (apt as root and npm bring them): [PYTEST=...]
 	@$(pytest) tests/tools/test_report.py
 
 ##@ Upkeep
 .PHONY: setup setup-all setup-python test-fresh clean distclean help
-setup: ## set up what SIM needs (every target does it by itself): SIM=... [PYTHON=python3.12] [VENV=.venv] [CXX=g++]
-	@sim/setup/setup.sh python $(SIM)
+setup: ## set up what SIM needs (every target sets up by itself what it needs): SIM=... [PYTHON=python3.12] [VENV=.venv] [CXX=g++]
+	@sim/setup/setup.sh simulate $(SIM)
 
-setup-all:
-	@sim/setup/setup.sh python icarus verilator
-
+setup-all: setup-python-icarus-verilator
 setup-python:
 	@sim/setup/setup.sh python
+
+# What a target needs stands in the name: groups of requirements.txt, then other parts.
+setup-%:
+	@sim/setup/setup.sh $(subst -, ,$*)
 
 test-fresh: ## README's two commands on a new Debian machine in a folder, as root and as a user (root, debootstrap): DISTRO=bookworm|trixie [WHO=root|user]
 	@sim/setup/fresh.sh $(call quote,$(value DISTRO)) $(call quote,$(value WHO))

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Sets up what a simulation needs, once:  sim/setup/setup.sh python|icarus|verilator|chromium|axe ...
+# Sets up what is asked for, once:  sim/setup/setup.sh python|<group>|icarus|verilator|chromium|axe ...
 #
+# 'python' is every package of requirements.txt, a group (simulate, report, ...) its packages there.
 # Everything lands in the project's own folders (.venv, .tools), except that root installs Debian
 # packages with apt. A part that is ready costs a few milliseconds. Environment: PYTHON (which
 # Python to build the virtual environment from), VENV (where to put it), CXX.
@@ -150,41 +151,78 @@ make_venv() {
     die "$PYTHON cannot make a virtual environment; install its venv module (Debian: apt install python3-venv)"
 }
 
-setup_python() {
-    # Ready means: these requirements, in this folder (scripts in a venv hold absolute paths), and
-    # the library is still where it was.
-    stamp=$venv/.ready-$({ cat "$root/requirements.txt" && echo "$venv"; } | cksum | cut -d ' ' -f 1)
-    if [ -x "$venv/bin/python" ] && [ -e "$stamp" ] &&
-        read -r library 2>/dev/null <"$venv/.libpython" && [ -e "$library" ]; then
+# The lines of some groups of requirements.txt.
+group_lines() {
+    awk -v groups=" $* " '/^# group / { sub(":", "", $3); wanted = index(groups, " " $3 " ") } wanted' \
+        "$root/requirements.txt"
+}
+
+# Is a group, or everything, set up by the Python that is asked for?
+is_ready() {
+    for stamp in "$stamps" "$stamps-$1"; do
+        [ -e "$stamp" ] || continue
         [ -n "${PYTHON:-}" ] || return 0
         choose_python
         [ "$(python_version "$PYTHON")" != "$(cat "$stamp")" ] || return 0
+    done
+    return 1
+}
+
+# setup_python GROUP...: the environment with the packages of these groups; 'python' is all of them.
+setup_python() {
+    # Ready means: these requirements, in this folder (scripts in a venv hold absolute paths), and
+    # the library is still where it was.
+    stamps=$venv/.ready-$({ cat "$root/requirements.txt" && echo "$venv"; } | cksum | cut -d ' ' -f 1)
+    if ! { [ -x "$venv/bin/python" ] &&
+        read -r library 2>/dev/null <"$venv/.libpython" && [ -e "$library" ]; }; then
+        rm -f "$venv"/.ready-*
     fi
+    missing=
+    for group; do
+        is_ready "$group" || missing="$missing $group"
+    done
+    [ -n "$missing" ] || return 0
     choose_python
     version=$(python_version "$PYTHON")
     need_libpython
-    say "Python $version ($(command -v "$PYTHON")): virtual environment and requirements into ${venv#"$root"/}"
-    rm -f "$venv"/.ready-*
     if ! { [ "$(python_version "$venv/bin/python")" = "$version" ] && [ -e "$venv/bin/pip" ]; }; then
+        say "Python $version ($(command -v "$PYTHON")): virtual environment into ${venv#"$root"/}"
+        missing=" $*"
         make_venv
     fi
+    for stamp in "$venv"/.ready-*; do
+        case $stamp in "$stamps"*) ;; *) rm -f "$stamp" ;; esac
+    done
     unpacked=$(unpacked_libpython)
     [ -z "$unpacked" ] || ln -sf "$unpacked" "$venv/lib/"
-    install_requirements
+    say "packages for:$missing"
+    # shellcheck disable=SC2086 # one word a group
+    install_groups $missing
     library=$("$venv/bin/python" -m find_libpython) ||
         die "$PYTHON has a shared library ($(libpython)$unpacked), but cocotb does not find it: name another Python: make PYTHON=/path/to/python3"
     echo "$library" >"$venv/.libpython"
-    echo "$version" >"$stamp"
+    for group in $missing; do
+        if [ "$group" = python ]; then stamp=$stamps; else stamp=$stamps-$group; fi
+        echo "$version" >"$stamp"
+    done
 }
 
-install_requirements() {
-    logged "$venv/bin/python" -m pip install --disable-pip-version-check --retries 2 \
-        -r "$root/requirements.txt" || pip_failed
-    if [ "$version" = 3.10 ]; then
-        # Its metadata asks for 3.11, but it works with 3.10; what it depends on is installed above.
-        coverage=$(sed -n 's/^\(cocotb-coverage==[^;]*\).*/\1/p' "$root/requirements.txt")
-        logged "$venv/bin/python" -m pip install --disable-pip-version-check --retries 2 --no-deps \
-            --ignore-requires-python "$coverage" || pip_failed
+# pip_install OPTION...: nothing is byte-compiled beforehand, Python does that with what it loads.
+pip_install() {
+    logged "$venv/bin/python" -m pip install --disable-pip-version-check --retries 2 --no-compile "$@" || pip_failed
+}
+
+install_groups() {
+    case " $* " in
+    *" python "*) lines=$(cat "$root/requirements.txt") ;;
+    *) lines=$(group_lines "$@") ;;
+    esac
+    # What packages bring with them is pinned by the whole list.
+    printf '%s\n' "$lines" | pip_install -c "$root/requirements.txt" -r /dev/stdin
+    # Its metadata asks for 3.11, but it works with 3.10; what it depends on is installed above.
+    coverage=$(printf '%s\n' "$lines" | sed -n 's/^\(cocotb-coverage==[^;]*\).*/\1/p')
+    if [ "$version" = 3.10 ] && [ -n "$coverage" ]; then
+        pip_install --no-deps --ignore-requires-python "$coverage"
     fi
 }
 
@@ -301,17 +339,26 @@ done
 
 [ $# -gt 0 ] || set -- python
 [ ! -e "$log" ] || : >"$log"
-# What nothing here can bring is told first.
-for part; do
-    [ "$part" != verilator ] || need_compiler
-done
+groups=
 for part; do
     case $part in
-    python) setup_python ;;
+    # What nothing here can bring is told first.
+    verilator) need_compiler ;;
+    icarus | chromium | axe) ;;
+    *)
+        [ "$part" = python ] || [ -n "$(group_lines "$part")" ] ||
+            die "unknown part '$part': python, a group of requirements.txt, icarus, verilator, chromium or axe"
+        groups="$groups $part"
+        ;;
+    esac
+done
+# shellcheck disable=SC2086 # one word a group
+[ -z "$groups" ] || setup_python $groups
+for part; do
+    case $part in
     icarus) setup_icarus ;;
     verilator) setup_verilator ;;
     chromium) setup_chromium ;;
     axe) setup_axe ;;
-    *) die "unknown part '$part': python, icarus, verilator, chromium or axe" ;;
     esac
 done

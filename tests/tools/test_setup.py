@@ -9,9 +9,12 @@ import os
 import re
 import shutil
 import subprocess
+import sys
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import find_libpython
+import grimp
 import pytest
 
 from sim.shared.paths import ROOT
@@ -77,6 +80,29 @@ class Machine:
         lines = [line for line in done.stderr.splitlines() if not line.startswith("make: ***")]
         assert len(lines) == 1, done.stderr
         return lines[0]
+
+    def environment(self) -> Path:
+        """Make an environment; return its library, which find_libpython finds beside it.
+
+        Its pip writes what it is asked for into the file ``asked``.
+        """
+        binaries = self.project / ".venv" / "bin"
+        binaries.mkdir(parents=True)
+        (binaries.parent / "lib").mkdir()
+        (binaries / "pip").touch()
+        library = binaries.parent / "lib" / "libpython3.11.so.1.0"
+        python = binaries / "python"
+        python.write_text(
+            f"""#!/bin/sh
+case "$*" in
+*print*) echo 3.11 ;;
+*find_libpython) echo {library} ;;
+*"pip install"*) cat > asked ;;
+esac
+"""
+        )
+        python.chmod(0o755)
+        return library
 
     def python_without_library(self) -> None:
         """Put Debian's python3 on PATH: its library is in a package of its own."""
@@ -162,17 +188,8 @@ def test_libpython_without_root_is_unpacked_into_the_environment(machine: Machin
     machine.command("apt-get", f'[ "$1" = download ] && : > "$2"_3.11.2_any.deb # in {machine.bin}')
     library = "usr/lib/some-linux-gnu/libpython3.11.so.1.0"
     machine.command("dpkg", f'mkdir -p "$3/{Path(library).parent}" && echo elf > "$3/{library}"')
-    # The environment is there but for its library, which find_libpython finds beside it.
-    binaries = machine.project / ".venv" / "bin"
-    binaries.mkdir(parents=True)
-    (binaries.parent / "lib").mkdir()
-    (binaries / "pip").touch()
-    found = binaries.parent / "lib" / "libpython3.11.so.1.0"
-    python = binaries / "python"
-    python.write_text(
-        f'#!/bin/sh\ncase "$*" in\n*print*) echo 3.11 ;;\n*find_libpython) echo {found} ;;\nesac\n'
-    )
-    python.chmod(0o755)
+    # The environment is there but for its library.
+    found = machine.environment()
     done = machine.run(SETUP, "python")
     assert (done.returncode, done.stderr) == (0, "")
     assert found.resolve() == machine.project / ".tools" / "root" / library
@@ -287,6 +304,86 @@ def test_wrappers_do_not_ask_each_other_for_ever(machine: Machine, tmp_path: Pat
 
 def test_no_verilator_says_how_to_get_it(machine: Machine) -> None:
     assert "make setup" in machine.fails("sim/setup/verilator", "--version")
+
+
+def front_ends(module: str, graph: grimp.ImportGraph) -> list[str]:
+    """Return the modules that ``-m module`` of a recipe means: make may choose the last part."""
+    if module.endswith("."):
+        return [f"{module}run", f"{module}sequence"]
+    main = f"{module}.__main__"
+    return [main if main in graph.modules else module]
+
+
+def groups_of(folder: Path) -> dict[str, set[str]]:
+    """Return the packages of each group of requirements.txt."""
+    text = (folder / "requirements.txt").read_text()
+    found = dict.fromkeys(re.findall(r"^# group (\w+):", text, re.M), "")
+    sections = re.split(r"^# group \w+:.*$", text, flags=re.M)[1:]
+    assert "==" not in text.partition("# group ")[0]  # no package outside of a group
+    return {
+        group: {line.partition("==")[0].lower() for line in lines.split("\n") if "==" in line}
+        for group, lines in zip(found, sections, strict=True)
+    }
+
+
+def test_target_sets_up_the_packages_it_imports() -> None:
+    groups = groups_of(ROOT)
+    graph = grimp.build_graph(
+        *("sim", "model", "verif"), include_external_packages=True, cache_dir=None
+    )
+    ours = {"sim", "model", "verif", *sys.stdlib_module_names}
+    distributions = packages_distributions()
+    makefile = (ROOT / "Makefile").read_text()
+    rules = re.findall(r"^([a-z-]+): *(\S*)[^\n]*\n((?:\t[^\n]*\n)+)", makefile, re.M)
+    brought = {"find-libpython", "markupsafe", "dask"}  # by cocotb, Jinja2 and distributed
+    checked = 0
+    for target, needs, recipe in rules:
+        asked = {"setup": "simulate", "setup-all": "python"}.get(needs, needs[len("setup-") :])
+        if "python" in asked.split("-"):
+            continue
+        packages = set().union(*(groups[name] for name in asked.split("-") if name in groups))
+        for module in re.findall(r"-m ((?:sim|model)[a-z_.]*)", recipe):
+            for start in front_ends(module, graph):
+                modules = {start} | graph.find_upstream_modules(start)
+                external = {name for name in modules if name.partition(".")[0] not in ours}
+                needed = {
+                    name.lower().replace("_", "-")
+                    for top in external
+                    for name in distributions[top.partition(".")[0]]
+                }
+                assert needed - brought <= packages, (target, start)
+                checked += 1
+    assert checked > 20
+
+
+def test_group_is_set_up_once_and_everything_holds_for_each(machine: Machine) -> None:
+    """Stand-in for pip: what it was given is what the group lists."""
+    library = machine.environment()
+    library.touch()
+    machine.python("3.11")
+    machine.command("python3", f'case "$*" in -) echo {library} ;; *print*) echo 3.11 ;; esac')
+    asked = machine.project / "asked"
+
+    def packages(*parts: str) -> list[str]:
+        asked.unlink(missing_ok=True)
+        done = machine.run(SETUP, *parts)
+        assert (done.returncode, done.stderr) == (0, "")
+        lines = asked.read_text().splitlines() if asked.exists() else []
+        return [line.partition("==")[0].lower() for line in lines if not line.startswith("#")]
+
+    groups = groups_of(machine.project)
+    assert set(packages("simulate")) - {""} == groups["simulate"]
+    assert packages("simulate") == []  # ready
+    assert set(packages("simulate", "report", "regress")) - {""} == (
+        groups["report"] | groups["regress"]
+    )
+    assert set(packages("python")) - {""} == set().union(*groups.values())
+    assert packages("formal", "report") == packages("python") == []
+    listed = machine.project / "requirements.txt"
+    listed.write_text(listed.read_text().replace("rich==", "rich==1"))
+    assert set(packages("report")) - {""} == groups["report"]
+    assert set(packages("simulate")) - {""} == groups["simulate"]
+    assert "unknown part 'reprot'" in machine.fails(SETUP, "reprot")
 
 
 def test_ready_environment_is_left_alone() -> None:

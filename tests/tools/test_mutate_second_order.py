@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 
-from sim.engine.builds import tool_environment
+from sim.engine.compilers import tool_environment
 from sim.engine.design import own_design
 from sim.mutate.rtl.equivalence import Prover
 from sim.mutate.rtl.mutant import Form, apply_edits, canonical

@@ -32,7 +32,7 @@ def _cut(module: Module, one: Operation) -> Iterator[Mutant]:
 
 def _lowest(one: Operation) -> int:
     """Return the lowest bit that a carry can reach: below a constant's lowest one is none."""
-    if one.right_is_literal:
+    if one.constant:
         try:
             value = value_of(one.right)
         except ValueError:

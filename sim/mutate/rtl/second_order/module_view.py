@@ -85,7 +85,10 @@ class Read:
 
 @dataclass(frozen=True)
 class Operation:
-    """A binary operator between expressions: its text, its operands' and its result's type."""
+    """A binary operator: its operands' texts, and the types of these and of its result.
+
+    ``constant``: no signal is in the right operand.
+    """
 
     span: Span
     kind: str
@@ -94,7 +97,7 @@ class Operation:
     left_info: Info
     right_info: Info
     info: Info
-    right_is_literal: bool
+    constant: bool
 
 
 @dataclass(frozen=True)
@@ -146,6 +149,10 @@ class Module:
         """The register that holds the state of the module's machine, if it has one."""
         found = [s for name in sorted(self.registers) if (s := self.signals[name]).states]
         return found[0] if found else None
+
+    def varies(self, node: Any) -> bool:
+        """Whether a signal is in an expression."""
+        return bool(_names(node) & self.signals.keys())
 
     def counters(self) -> dict[str, list[Update]]:
         """Return registers that count: those with assignments of themselves plus or minus some."""
@@ -308,7 +315,7 @@ class _Reader:
                 infos[left],
                 infos[right],
                 infos[span],
-                not _names(node.right),
+                not _names(node.right) & module.signals.keys(),
             )
         )
 

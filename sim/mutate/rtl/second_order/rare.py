@@ -8,6 +8,7 @@ from sim.mutate.rtl.literals import one
 from sim.mutate.rtl.mutant import Mutant
 from sim.mutate.rtl.rules import short
 from sim.mutate.rtl.second_order.module_view import (
+    START,
     SUMS,
     Module,
     Operation,
@@ -34,7 +35,7 @@ WAITED = Signal("waited_q", 8, False, (), False)
 def rare(module: Module) -> Iterator[Mutant]:
     """Yield values that are wrong under a condition on themselves, their operands or a counter."""
     for update in module.updates:
-        if not update.in_reset:
+        if not update.in_reset and module.varies(update.value_node):
             yield from _update(module, update)
     for span, name in module.wires:
         if name in module.signals:
@@ -72,10 +73,9 @@ def _update(module: Module, update: Update) -> Iterator[Mutant]:
     if not update.whole or module.signals[update.target].states:
         return
     yield from _value(module, update.value, update.target)
-    if not update.starts:
-        for counter in module.counters():
-            if counter == update.target:
-                continue
+    counters = module.counters()
+    if START in module.signals and not update.starts and update.target not in counters:
+        for counter in counters:
             for number, word in ((0, "first"), (1, "last")):
                 condition = f"{counter} == {module.signals[counter].width}'d{number}"
                 words = f"at the {word} element: {counter} is {number}"
@@ -99,18 +99,18 @@ def _update(module: Module, update: Update) -> Iterator[Mutant]:
 def _operands(module: Module, operation: Operation) -> Iterator[Mutant]:
     """Yield a result that is wrong when the operands are equal, or one of them all ones."""
     left, right = operation.left_info, operation.right_info
-    arithmetic = operation.kind in SUMS or operation.kind == "MultiplyExpression"
-    compares = operation.kind in COMPARISONS
-    if operation.right_is_literal or not (arithmetic or compares):
+    sums = operation.kind in SUMS or operation.kind == "MultiplyExpression"
+    if operation.constant or not (sums or operation.kind in COMPARISONS):
         return
     if left.width < 2 or right.width < 2:
         return
-    tests = [(f"({operation.left}) == ({operation.right})", "when the operands are equal")]
+    tests = []
+    if sums:  # of a comparison that is another bound
+        equal = f"({operation.left}) == ({operation.right})"
+        tests.append((equal, "when the operands are equal"))
     for text, info, word in ((operation.left, left, "left"), (operation.right, right, "right")):
-        sign = "s" if info.signed else ""
-        ones = f"{info.width}'{sign}h{(1 << info.width) - 1:x}"
+        ones = f"{info.width}'{'s' if info.signed else ''}h{(1 << info.width) - 1:x}"
         tests.append((f"({text}) == {ones}", f"when the {word} operand is all ones"))
-        tests.append((f"({text}) == {info.width}'{sign}d0", f"when the {word} operand is 0"))
     for condition, words in tests:
         if mutant := _wrong(module, operation.span, condition, words):
             yield mutant

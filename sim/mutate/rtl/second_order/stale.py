@@ -12,7 +12,8 @@ from sim.mutate.rtl.second_order.module_view import Module
 def stale(module: Module) -> Iterator[Mutant]:
     """Yield assignments that do not happen in a cycle in which something else does, too.
 
-    In the cycle that starts a unit only its inputs count: it is idle.
+    Something else is an input or a flag of the module; in the cycle that starts a unit only an
+    input, because the unit is idle.
     """
     for update in module.updates:
         if update.in_reset:
@@ -20,7 +21,7 @@ def stale(module: Module) -> Iterator[Mutant]:
         for event in module.events:
             if event.name in update.guarded_by | {update.target}:
                 continue
-            if update.starts and not event.is_input:
+            if not event.is_input and (update.starts or event.name not in module.registers):
                 continue
             text = f"begin if (!{event.name}) {update.text} end"
             what = f"not updated when {event.name}: {short(update.text)}"

@@ -155,11 +155,13 @@ class Module:
         return bool(_names(node) & self.signals.keys())
 
     def counters(self) -> dict[str, list[Update]]:
-        """Return registers that count: those with assignments of themselves plus or minus some."""
+        """Return registers that count: with assignments of themselves plus or minus a constant."""
         found: dict[str, list[Update]] = {}
         for update in self.updates:
             node = update.value_node
-            if kind_of(node) in SUMS and str(node.left).strip() == update.target and update.whole:
+            if not update.whole or kind_of(node) not in SUMS or self.varies(node.right):
+                continue
+            if str(node.left).strip() == update.target:
                 found.setdefault(update.target, []).append(update)
         return found
 

@@ -31,10 +31,12 @@ from sim.engine.design import (
     print_design,
     show_report,
 )
+from sim.engine.job_record import RECORD
 from sim.engine.play import Batch
 from sim.shared.cli import Parser, integer, run
 from sim.shared.errors import UsageError
 from sim.shared.failures import program_cases, simulation_case
+from sim.shared.files import read_json
 from sim.shared.junit import Case, Suite
 from sim.shared.outcome import Outcome
 from sim.shared.paths import BUILD, SIMULATORS, shown
@@ -67,8 +69,24 @@ def main() -> int:
     for folder in args.also:
         if not any(data_files([folder])):
             raise UsageError(f"ALSO={folder}: no folder with coverage data, as {shown(FOLDER)} is")
+        check_design(folder, args.design)
     with design_files("coverage", args.design, args.results) as files:
         return cover(args, files)
+
+
+def check_design(also: Path, design: Design) -> None:
+    """Refuse coverage of other runs that were about another design, or about this before an edit.
+
+    Raises:
+        UsageError: naming the run.
+    """
+    for path in (file for files in data_files([also]) for file in files):
+        played = read_json(path.with_name(RECORD)) or {}
+        # A regression moves the data of a job beside its record, which holds the hash.
+        job = read_json(path.with_name("record.json")) or {}
+        known = played.get("request", {}).get("design", {}).get("hash") or job.get("design")
+        if known and known != design.hash:
+            raise UsageError(f"ALSO={also}: {shown(path)} is of design {known}, not of {design}")
 
 
 def cover(args: argparse.Namespace, files: ResultFiles) -> int:

@@ -66,7 +66,7 @@ def collect(
     work.sort(key=lambda one: (one.sim == CODE_SIMULATOR, -one.expected))
     batch = play(console, work, workers=jobs or os.cpu_count() or 1)
     for one, run in batch.each():
-        record_programs(one.sim, run.results, recorded)
+        record_programs(one.sim, run.results, recorded, (design or own_design()).hash)
     return batch
 
 

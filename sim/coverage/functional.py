@@ -93,9 +93,17 @@ def merge(files: Sequence[Path], merged: Path) -> None:
 
 
 def read_export(path: Path) -> dict[str, dict[str, dict[str, int]]]:
-    """Hits of an export: {group: {point: {bin: hits}}}."""
+    """Hits of an export: {group: {point: {bin: hits}}}.
+
+    Raises:
+        FunctionalDataError: it cannot be read.
+    """
     groups: dict[str, dict[str, dict[str, int]]] = {PLANNED: {}, EXCLUDED: {}}
-    for group in ET.parse(path).getroot():
+    try:
+        root = ET.parse(path).getroot()
+    except ET.ParseError as error:
+        raise FunctionalDataError(f"{path}: no coverage data: {error}") from None
+    for group in root:
         for point in group:
             bins = {bin_.attrib["bin"]: int(bin_.attrib["hits"]) for bin_ in point}
             groups.setdefault(group.attrib["abs_name"], {})[point.tag] = bins

@@ -45,7 +45,7 @@ def cached(
         try:
             make(temporary)
             state = {name: _state(temporary / name) for name in products}
-            manifest = {"products": state, "request": dict(request or {})}
+            manifest = {"name": folder.name, "products": state, "request": dict(request or {})}
             (temporary / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n")
             shutil.rmtree(folder, ignore_errors=True)
             temporary.rename(folder)
@@ -56,9 +56,13 @@ def cached(
 def is_whole(folder: Path) -> bool:
     """Whether every product of ``folder`` is as it was when it was made."""
     try:
-        products = read_manifest(folder)["products"]
-        return bool(products) and all(
-            _state(folder / name) == state for name, state in products.items()
+        manifest = read_manifest(folder)
+        products = manifest["products"]
+        named = manifest.get("name", folder.name) == folder.name  # or a copy of another folder
+        return (
+            named
+            and bool(products)
+            and all(_state(folder / name) == state for name, state in products.items())
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return False

@@ -28,7 +28,11 @@ from sim.shared.results import ResultFiles
 
 LIST = "ga2.f"
 
-_READ = re.compile(rb'(?:`include|\$readmem[hb]\s*\()\s*"([^"\n]+)"')
+# Any string may be the name of a file that is read, by a parameter or a macro, too.
+_STRING = re.compile(rb'"([^"\n]{1,200})"')
+# What the testbench asks to know how much it may compare.
+RESERVED = ("GA2_ASSERT", "GA2_NETLIST")
+_DEFINES = re.compile(rb"^(?!\s*//).*`(?:(?:define|undef)\s+(\w+)|undefineall)", re.MULTILINE)
 
 
 class DesignError(ToolError):
@@ -55,10 +59,9 @@ class Sources:
         return tuple(dict.fromkeys([*self.include_dirs, *(path.parent for path in self.files)]))
 
     def contents(self) -> dict[Path, bytes]:
-        """What the compiler can read: the files, then whatever they include, directly or not.
+        """What can be read: the files, then whatever they include or load, directly or not.
 
-        A name that is found in several places counts in each. A macro in place of a name is not
-        followed: no such file is compiled.
+        A name that is found in several places counts in each.
 
         Raises:
             DesignError: a file cannot be read.
@@ -73,7 +76,7 @@ class Sources:
                 read[path] = path.read_bytes()
             except OSError as error:
                 raise DesignError(f"{path}: {error.strerror}") from None
-            for name in _READ.findall(read[path]):
+            for name in _STRING.findall(read[path]):
                 for folder in (path.parent, *self.search):
                     found = Path(os.path.normpath(folder / os.fsdecode(name)))
                     if found.is_file():
@@ -119,6 +122,7 @@ class Design:
         if not sources.files:
             raise DesignError(f"{path}/{LIST}: names no file")
         contents = sources.contents()
+        check_macros(folder / LIST, sources, contents)
         known = hash_of(folder, sources, contents)
         return cls(folder, sources, contents, known, *_revision(folder, list(contents)))
 
@@ -163,6 +167,20 @@ class Design:
         # Simulators take their arguments apart at blanks.
         title = re.sub(r"[^\w.-]+", "-", path.name)
         return BUILD / "designs" / f"{title}-{digest(str(path))[:6]}" / name
+
+
+def check_macros(path: Path, sources: Sources, contents: Mapping[Path, bytes]) -> None:
+    """Refuse a design that changes macros of the testbench: with it less would be compared.
+
+    Raises:
+        DesignError: with the place and the macro.
+    """
+    changed = {(path, name.partition("=")[0]) for name in sources.defines}
+    for file, text in contents.items():
+        changed |= {(file, name.decode() or RESERVED[0]) for name in _DEFINES.findall(text)}
+    for file, name in sorted(changed):
+        if name in RESERVED:
+            raise DesignError(f"{file}: changes {name}, a macro of the testbench: use another")
 
 
 def add_design_option(parser: argparse.ArgumentParser) -> None:

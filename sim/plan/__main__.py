@@ -137,9 +137,11 @@ def status(tests: Iterable[str], runs: dict[str, dict[str, Run]], sims: list[str
     return result
 
 
-def covered_bins(folder: Path) -> dict[str, tuple[int, int]]:
-    """What the last coverage run found, by coverage point; empty when there was none."""
+def covered_bins(folder: Path, design: str) -> dict[str, tuple[int, int]]:
+    """What the last coverage run found about a design, by coverage point; empty without one."""
     data = read_json(folder / COVERAGE_FILE) or {}
+    if data.get("design", {}).get("hash") != design:
+        return {}
     points = data.get("functional", {}).get("points", {})
     return {name: (point["hit"], point["bins"]) for name, point in points.items()}
 
@@ -197,12 +199,12 @@ def check(args: argparse.Namespace, files: ResultFiles) -> int:
         case = Case("plan", Outcome.ERROR, str(error))
         return files.finish(console, False, str(error), {}, [Suite("testplan", [case])])
     existing = existing_tests()
-    runs = last_runs(files.folder)
+    runs = last_runs(files.folder, args.design.hash)
     rows = {
         name: status(tests_of(feature, existing), runs, args.sims)
         for name, feature in plan.features.items()
     }
-    bins = covered_bins(files.folder)
+    bins = covered_bins(files.folder, args.design.hash)
     show(console, plan, rows, bins)
     return conclude(console, files, plan, problems(plan, existing), rows, bins, args.all_ran)
 

@@ -44,9 +44,9 @@ def finish(
     Returns:
         The exit code: 0 if every program passed and something was compared.
     """
-    sim, folder = files.head["simulator"], files.folder
+    sim, folder, design = files.head["simulator"], files.folder, files.head["design"]["hash"]
     log = folder / RAN_FILE
-    files.attempt(log, lambda _: record_programs(sim, batch.results, folder))
+    files.attempt(log, lambda _: record_programs(sim, batch.results, folder, design))
     comparisons = sum(result.comparisons for result in batch.results)
     suites = [
         Suite(f"{files.name}.{group}", program_cases(members)) for group, members in groups.items()

@@ -108,7 +108,7 @@ def run_unit(
         elif run.status and not outcome.failures:
             outcome.error = f"exit status {run.status}"
         elif not outcome.error and (recorded or design.is_own):
-            record_units(sim, cases, recorded or RESULTS)
+            record_units(sim, cases, recorded or RESULTS, design.hash)
     return outcome
 
 

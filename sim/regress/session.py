@@ -213,7 +213,7 @@ def conclude(
         if not result["changed"]:
             log = options.design.output("results")
             for simulator, outcomes in summary.tests(session.jobs, records).items():
-                test_log.record(simulator, outcomes, log)
+                test_log.record(simulator, outcomes, log, session.design)
     except OSError as error:
         problems.append(describe(error))
     try:

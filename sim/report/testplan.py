@@ -31,7 +31,7 @@ COMMAND = "make test directed random regress"
 
 def section(sources: Sources) -> Section:
     """Return the section of the test plan."""
-    runs = last_runs(sources.results)
+    runs = last_runs(sources.results, sources.design.hash if sources.design else "")
     if not runs:
         return missing(ID, TITLE, LEAD, "No test of the plan has run yet.", COMMAND)
     try:

@@ -39,6 +39,7 @@ class Run:
         passed: every program of the test passed.
         programs: how many there were.
         when: UTC, ISO 8601.
+        design: hash of what was tested; empty where that is not known.
     """
 
     test: str
@@ -46,6 +47,7 @@ class Run:
     passed: bool
     programs: int
     when: str
+    design: str = ""
 
 
 def test_of(provenance: str) -> str | None:
@@ -57,17 +59,20 @@ def test_of(provenance: str) -> str | None:
     return None
 
 
-def record_programs(sim: str, results: Iterable[ProgramResult], folder: Path = RESULTS) -> None:
+def record_programs(
+    sim: str, results: Iterable[ProgramResult], folder: Path = RESULTS, design: str = ""
+) -> None:
     """Append the outcome of every test that ``results`` belong to."""
     grouped: dict[str, list[bool]] = {}
     for result in results:
         test = test_of(result.provenance)
         if test is not None:
             grouped.setdefault(test, []).append(result.passed)
-    record(sim, {test: (all(passed), len(passed)) for test, passed in grouped.items()}, folder)
+    outcomes = {test: (all(passed), len(passed)) for test, passed in grouped.items()}
+    record(sim, outcomes, folder, design)
 
 
-def record_units(sim: str, cases: Iterable[Case], folder: Path = RESULTS) -> None:
+def record_units(sim: str, cases: Iterable[Case], folder: Path = RESULTS, design: str = "") -> None:
     """Append the outcome of every test in cocotb's results of a unit test bench."""
     outcomes: dict[str, tuple[bool, int]] = {}
     for case in cases:
@@ -76,21 +81,28 @@ def record_units(sim: str, cases: Iterable[Case], folder: Path = RESULTS) -> Non
         test = f"unit/{module}::{name}"
         before, count = outcomes.get(test, (True, 0))
         outcomes[test] = (before and case.outcome is Outcome.PASSED, count + 1)
-    record(sim, outcomes, folder)
+    record(sim, outcomes, folder, design)
 
 
-def record(sim: str, outcomes: dict[str, tuple[bool, int]], folder: Path = RESULTS) -> None:
+def record(
+    sim: str, outcomes: dict[str, tuple[bool, int]], folder: Path = RESULTS, design: str = ""
+) -> None:
     """Append (passed, programs) of each test; one write, so that parallel runs do not mix."""
     when = time.strftime(TIME, time.gmtime())
-    lines = [asdict(Run(test, sim, passed, n, when)) for test, (passed, n) in outcomes.items()]
-    jsonl.append(folder / RAN_FILE, *lines)
+    runs = [Run(test, sim, *outcome, when, design) for test, outcome in outcomes.items()]
+    jsonl.append(folder / RAN_FILE, *map(asdict, runs))
 
 
-def last_runs(folder: Path = RESULTS) -> dict[str, dict[str, Run]]:
-    """The last outcome of every test by simulator: {test: {sim: Run}}."""
+def last_runs(folder: Path = RESULTS, design: str = "") -> dict[str, dict[str, Run]]:
+    """The last outcome of every test by simulator: {test: {sim: Run}}.
+
+    With the hash of a ``design`` what ran on another one, or before an edit, does not count.
+    """
     runs: dict[str, dict[str, Run]] = {}
     for line in jsonl.read(folder / RAN_FILE, Run):
         run = msgspec.convert(line, Run)
+        if design and run.design != design:
+            continue
         runs.setdefault(run.test, {})[run.sim] = run
     # The latest run last: one of a few tests must not hide behind one of all, or the reverse.
     for junit in sorted(folder.glob(PYTEST_FILES), key=lambda path: path.stat().st_mtime):

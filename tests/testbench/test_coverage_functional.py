@@ -100,6 +100,13 @@ def test_data_of_another_plan_is_refused(tmp_path: Path) -> None:
         functional.measure(path, load_plan(PLAN_FILE))
 
 
+def test_half_a_file_is_refused(plan: Plan, tmp_path: Path) -> None:
+    path = export(plan, {}, tmp_path / "half.xml")
+    path.write_text(path.read_text()[:99])
+    with pytest.raises(FunctionalDataError, match=r"half\.xml: no coverage data"):
+        functional.measure(path, plan)
+
+
 def test_nothing_to_merge_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(FunctionalDataError, match="no program passed"):
         merge([], tmp_path / "merged.xml")

@@ -19,6 +19,7 @@ from rich.console import Console
 from model.chip.isa import SPAD_WORDS, encode, ld, sm, st
 from model.chip.timeline import timeline
 from sim.engine.agree import compare_results
+from sim.engine.design import own_design
 from sim.engine.simulator import JobResult, simulate
 from sim.programs.powerup import compare_states
 from sim.programs.random_programs import split
@@ -76,7 +77,7 @@ def played(sim: str) -> JobResult:
         items = [*short_items(), *icarus_random_items()]
     done = simulate(sim, Job("items", {"keep_retires": True}, items))
     assert len(done.results) == len(items)
-    record_programs(sim, done.results)
+    record_programs(sim, done.results, design=own_design().hash)
     return done
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -197,6 +198,10 @@ def test_a_damaged_manifest_has_the_build_made_again(tmp_path: Path) -> None:
     assert len(made) == 5
     cached(tmp_path / "one", ["product"], make)
     assert len(made) == 5
+    shutil.copytree(tmp_path / "one", tmp_path / "other")
+    cached(tmp_path / "other", ["product"], make)
+    assert len(made) == 6
+    shutil.rmtree(tmp_path / "other")
     assert [path.name for path in tmp_path.iterdir() if path.is_dir()] == ["one"]
 
 

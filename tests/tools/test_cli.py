@@ -113,6 +113,21 @@ def test_verification_front_ends_refuse(
     assert said in refused(module, *arguments)
 
 
+def test_coverage_of_another_design_is_refused(refused: Refused, tmp_path: Path) -> None:
+    request = {"design": {"path": "elsewhere", "hash": "0" * 16}}
+    for folder, record, text in (
+        ("played", "played_on.json", {"request": request}),
+        ("job", "record.json", {"design": "0" * 16}),
+    ):
+        (tmp_path / folder / "run").mkdir(parents=True)
+        (tmp_path / folder / "run" / "coverage.xml").touch()
+        (tmp_path / folder / "run" / record).write_text(json.dumps(text))
+        said = refused("coverage.__main__", "--also", tmp_path / folder)
+        assert (
+            f"ALSO={tmp_path / folder}: {tmp_path / folder}/run/coverage.xml is of design 0" in said
+        )
+
+
 @pytest.mark.parametrize(
     ("module", "arguments", "said"),
     [

@@ -53,6 +53,36 @@ def test_the_hash_follows_everything_that_is_read(tmp_path: Path) -> None:
     assert Design.load(tmp_path / "rtl").hash != before.hash
 
 
+def test_a_file_that_is_loaded_by_a_name_is_read(tmp_path: Path) -> None:
+    """Also when the name comes to the system task by a parameter or a macro."""
+    table = tmp_path / "data" / "table.hex"
+    table.parent.mkdir()
+    table.write_text("1\n")
+    text = f'module top #(parameter File = "{table}"); initial $readmemh(File, m); endmodule\n'
+    before = Design.load(make(tmp_path / "rtl", top__sv=text))
+    assert table in before.contents
+    table.write_text("2\n")
+    assert Design.load(tmp_path / "rtl").hash != before.hash
+
+
+@pytest.mark.parametrize(
+    ("listing", "text", "macro"),
+    [
+        ("+define+GA2_NETLIST\ntop.sv\n", "", "GA2_NETLIST"),
+        ("-D GA2_ASSERT=0\ntop.sv\n", "", "GA2_ASSERT"),
+        ("top.sv\n", "  `define GA2_NETLIST\n", "GA2_NETLIST"),
+        ("top.sv\n", "`undef GA2_ASSERT // why\n", "GA2_ASSERT"),
+        ("top.sv\n", "`undefineall\n", "GA2_ASSERT"),
+    ],
+)
+def test_a_design_does_not_say_what_is_compared(
+    tmp_path: Path, listing: str, text: str, macro: str
+) -> None:
+    with pytest.raises(DesignError, match=rf"(ga2\.f|top\.sv): changes {macro}, a macro of the"):
+        Design.load(make(tmp_path, listing, top__sv=f"{text}module top; endmodule\n"))
+    Design.load(make(tmp_path, top__sv="// `define GA2_NETLIST\nmodule top; endmodule\n"))
+
+
 def test_the_hash_does_not_depend_on_the_place(tmp_path: Path) -> None:
     one, other = (Design.load(make(tmp_path / name)) for name in ("one", "other"))
     assert one.hash == other.hash
@@ -88,7 +118,9 @@ def test_a_folder_without_a_design_is_named(tmp_path: Path) -> None:
         Design.load(tmp_path)
 
 
-def test_revision_and_changes_come_from_git(tmp_path: Path) -> None:
+def test_revision_and_changes_come_from_git(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     def git(*words: str) -> str:
         who = ("-c", "user.name=a", "-c", "user.email=a@b")
         command = ["git", "-C", str(tmp_path), *who, *words]
@@ -104,6 +136,24 @@ def test_revision_and_changes_come_from_git(tmp_path: Path) -> None:
     clean = Design.load(folder)
     assert (clean.revision, clean.dirty) == (git("rev-parse", "HEAD"), False)
     (folder / "top.sv").write_text("module top; wire a; endmodule\n")
+    assert Design.load(folder).dirty
+    # What lies elsewhere in the repository counts, and what lies outside is of no commit.
+    shared = tmp_path / "shared.sv"
+    shared.write_text("module shared; endmodule\n")
+    (folder / "ga2.f").write_text("top.sv\n../shared.sv\n")
+    git("add", ".")
+    git("commit", "-qm", "with another")
+    assert not Design.load(folder).dirty
+    shared.write_text("module shared; wire a; endmodule\n")
+    assert Design.load(folder).dirty
+    git("checkout", "-q", ".")
+    assert not Design.load(folder).dirty
+    outside = tmp_path_factory.mktemp("outside") / "top.sv"
+    outside.write_bytes((folder / "top.sv").read_bytes())
+    (folder / "top.sv").unlink()
+    (folder / "top.sv").symlink_to(outside)
+    git("add", ".")
+    git("commit", "-qm", "a link")
     assert Design.load(folder).dirty
     # A copy in a folder that Git ignores is of no revision.
     (tmp_path / ".gitignore").write_text("build\n")

@@ -8,7 +8,9 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -17,10 +19,12 @@ from sim.engine.compilers import tool_environment
 from sim.engine.design import Design, make_settings, own_design, python_command
 from sim.engine.job_record import RECORD, JobRecord
 from sim.engine.simulator import JobResult, simulate
+from sim.programs import shrink as shrinking
 from sim.programs.rerun import parse, read_simulation
 from sim.shared.errors import UsageError
 from sim.shared.paths import ROOT, RTL
 from verif.items.job import Job
+from verif.items.program_item import ProgramItem
 from verif.stimulus.directed import REGISTRY
 
 WRONG = "-8'sd127"  # saturation of a vector sum
@@ -75,6 +79,38 @@ def test_everything_that_mattered_is_recorded(failure: JobResult) -> None:
     assert (again.sim, again.seed, again.plusargs) == ("icarus", 7, PLUSARGS)
     assert again.build["rtl"].path == Path(failure.folder.parent / "my rtl")
     assert len(again.job.items) == 1
+
+
+def test_shrink_plays_on_what_the_program_failed_on(
+    failure: JobResult, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked: list[dict[str, Any]] = []
+
+    def shrink(sim: str, items: Sequence[ProgramItem], **options: Any) -> None:
+        asked.append({"sim": sim, **options})
+
+    monkeypatch.setattr("sim.programs.shrink.shrink", shrink)
+    kept = failure.folder / "failing" / "0"
+    for words in ([], ["--rtl", str(RTL)], ["--sim", "verilator"]):
+        monkeypatch.setattr(sys, "argv", ["shrink", "--failure", str(kept), *words])
+        assert shrinking.main() == 1  # did not fail again
+    first, elsewhere, other = asked
+    assert (first["sim"], first["seed"], first["plusargs"]) == ("icarus", 7, PLUSARGS)
+    assert first["rtl"].path == other["rtl"].path == failure.folder.parent / "my rtl"
+    assert first["more"] == {
+        "bench": None, "coverage": False, "defines": [], "options": [], "top": "ga2_tb"
+    }  # fmt: skip
+    assert elsewhere["rtl"] == own_design()
+    # A plusarg is one of the simulator that it was given to.
+    assert (other["sim"], other["seed"], other["plusargs"]) == ("verilator", 7, ())
+    assert f"design: {first['rtl']}" in capsys.readouterr().out
+    unit = failure.folder.parent / "my rtl" / "ga2_vadd.sv"
+    text = unit.read_text()
+    unit.write_text(text + "\n")
+    monkeypatch.setattr(sys, "argv", ["shrink", "--failure", str(kept)])
+    with pytest.raises(UsageError, match="has changed since"):
+        shrinking.main()
+    unit.write_text(text)
 
 
 def test_a_design_that_changed_is_refused(failure: JobResult, tmp_path: Path) -> None:

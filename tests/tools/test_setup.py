@@ -456,6 +456,28 @@ def test_variable_without_effect_is_refused_by_name(
     assert said in line
 
 
+@pytest.mark.parametrize("flags", ["-i", "-t", "-e", "-ki"])
+def test_make_is_not_told_to_call_anything_a_success(machine: Machine, flags: str) -> None:
+    said = f"make -{flags[-1]}: no target can be trusted with it"
+    assert said in machine.fails("make", flags, "studies")
+    machine.env["MAKEFLAGS"] = flags.removeprefix("-")
+    assert said in machine.fails("make", "studies")
+
+
+def test_environment_that_would_skip_checks_reaches_nobody(machine: Machine) -> None:
+    folder = machine.project / "sim" / "setup"
+    (folder / "setup.sh").write_text("#!/bin/sh\n")
+    python = machine.project / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text("#!/bin/sh\nset\n")
+    python.chmod(0o755)
+    names = ("PYTHONOPTIMIZE", "PYTHONSAFEPATH", "PYTEST_ADDOPTS", "PYTEST_PLUGINS")
+    machine.env |= dict.fromkeys(names, "leaked") | {"OTHER": "reached"}
+    said = machine.run("make", "test").stdout
+    assert "reached" in said
+    assert "leaked" not in said
+
+
 def test_variables_of_several_targets_and_of_set_up_are_taken(machine: Machine) -> None:
     words = ("decode", "studies", "SIM=verilator", "PYTHON=p", "VENV=v", "CXX=c", "LAT=3", "RTL=r")
     assert machine.run("make", "-n", *words).returncode == 0

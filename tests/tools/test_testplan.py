@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from plan_samples import changed
 
+from sim.engine.design import own_design
 from sim.plan import __main__ as testplan
 from sim.plan.__main__ import existing_tests, problems, status
 from sim.shared import junit
@@ -114,6 +115,15 @@ def test_the_last_outcome_counts(tmp_path: Path) -> None:
     assert status(["directed/halt_only"], runs, []).failed == ["directed/halt_only"]
 
 
+def test_what_ran_before_an_edit_or_on_another_design_does_not_count(tmp_path: Path) -> None:
+    record("icarus", {"directed/halt_only": (True, 1)}, tmp_path, "now")
+    record("icarus", {"directed/halt_only": (False, 1), "random/raw": (True, 1)}, tmp_path, "then")
+    record("icarus", {"random/long": (True, 1)}, tmp_path)
+    runs = last_runs(tmp_path, "now")
+    assert set(runs) == {"directed/halt_only"}
+    assert runs["directed/halt_only"]["icarus"].passed
+
+
 def test_status_asks_for_every_simulator_wanted(tmp_path: Path) -> None:
     record("verilator", {"directed/halt_only": (True, 3), "random/raw": (False, 9)}, tmp_path)
     runs = last_runs(tmp_path)
@@ -161,7 +171,7 @@ def test_the_command_prints_the_status(
     code: int,
     text: str,
 ) -> None:
-    record("verilator", outcomes, tmp_path)
+    record("verilator", outcomes, tmp_path, own_design().hash)
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setattr("sys.argv", ["testplan", "--results", str(tmp_path), *arguments])
     assert testplan.main() == code

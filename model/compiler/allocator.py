@@ -52,6 +52,19 @@ class FirstFit:
         largest = max((size for _, size in self._holes), default=0)
         raise OutOfMemory(self.region, length, self.free_words, largest)
 
+    def reserve(self, address: int, length: int) -> None:
+        """Take the range of ``length`` >= 1 words at ``address``. Raises OutOfMemory."""
+        for position, (start, size) in enumerate(self._holes):
+            if start <= address and address + length <= start + size:
+                end = address + length
+                rest = [(start, address - start), (end, start + size - end)]
+                self._holes[position : position + 1] = [hole for hole in rest if hole[1]]
+                self._taken[address] = length
+                self.peak = max(self.peak, end)
+                return
+        largest = max((size for _, size in self._holes), default=0)
+        raise OutOfMemory(self.region, length, self.free_words, largest)
+
     def release(self, address: int) -> None:
         """Give a range back, joined with the holes around it. Raises ValueError if not taken."""
         if address not in self._taken:

@@ -76,14 +76,23 @@ def _value(node: Node, args: list[FloatArray], inputs: Mapping[str, FloatArray])
     if node.kind is Kind.RELU:
         positive: FloatArray = np.maximum(args[0], 0.0)
         return positive
-    if node.kind is Kind.CONCAT_ROWS:
+    if node.kind in (Kind.CONCAT_ROWS, Kind.CONCAT_COLS):
         lead = np.broadcast_shapes(args[0].shape[:-2], args[1].shape[:-2])
         parts = [np.broadcast_to(arg, lead + arg.shape[-2:]) for arg in args]
-        joined: FloatArray = np.concatenate(parts, axis=-2)
+        axis = -2 if node.kind is Kind.CONCAT_ROWS else -1
+        joined: FloatArray = np.concatenate(parts, axis=axis)
         return joined
     if node.kind is Kind.SLICE_ROWS:
         view: FloatArray = args[0][..., node.first_row : node.first_row + node.rows, :]
         return view
+    if node.kind is Kind.SLICE_COLS:
+        view = args[0][..., node.first_col : node.first_col + node.cols]
+        return view
+    if node.kind is Kind.SHIFT_ROWS:
+        lo, hi = node.first_row, node.end_row
+        shifted: FloatArray = args[0].copy()
+        shifted[..., lo + 1 : hi + 1, :] = args[0][..., lo:hi, :]
+        return shifted
     if node.kind is Kind.ARGMAX:
         index: FloatArray = args[0].argmax(axis=-1)[..., None].astype(np.float64)
         return index

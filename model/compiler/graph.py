@@ -7,6 +7,7 @@ code generator follows. Building checks shapes and raises GraphError with the sh
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -32,7 +33,10 @@ class Kind(Enum):
     ADD = "add"
     RELU = "relu"
     CONCAT_ROWS = "concat_rows"
+    CONCAT_COLS = "concat_cols"
     SLICE_ROWS = "slice_rows"
+    SLICE_COLS = "slice_cols"
+    SHIFT_ROWS = "shift_rows"
     ARGMAX = "argmax"
     OUTPUT = "output"
 
@@ -51,7 +55,10 @@ class Node:
     transpose_b: bool = False  # matmul
     factor: float = 1.0  # matmul
     bits: int = 8  # weight, input
-    first_row: int = 0  # slice_rows
+    first_row: int = 0  # slice_rows, shift_rows
+    end_row: int = 0  # shift_rows: one past the last row that moves
+    first_col: int = 0  # slice_cols
+    pieces: tuple[int, ...] = ()  # input, output: rows of each piece that has an address of its own
     values: FloatArray | None = field(default=None, repr=False, compare=False)  # weight
 
     @property
@@ -67,13 +74,27 @@ class Graph:
         self.nodes: list[Node] = []
         self._names: set[str] = set()
 
-    def input(self, name: str, rows: int, cols: int, tag: str | None = None, bits: int = 8) -> Node:
-        """Add a tensor that the host supplies for every run, as int8 or as packed int4."""
+    def input(
+        self,
+        name: str,
+        rows: int,
+        cols: int,
+        tag: str | None = None,
+        bits: int = 8,
+        pieces: Sequence[int] = (),
+    ) -> Node:
+        """Add a tensor that the host supplies for every run, as int8 or as packed int4.
+
+        ``pieces``, rows each, lie anywhere in external memory: their addresses are bound later.
+        """
         for count in (rows, cols):
             if isinstance(count, bool) or not isinstance(count, int) or count < 1:
                 raise GraphError(f"input {name!r}: shape {rows}x{cols} is not two counts from 1")
         _check_bits("input", name, bits)
-        return self._add(Kind.INPUT, (), rows, cols, name, tag=tag, bits=bits)
+        _check_pieces(name, rows, pieces)
+        if pieces and bits != 8:
+            raise GraphError(f"input {name!r}: {bits} bits cannot come in pieces")
+        return self._add(Kind.INPUT, (), rows, cols, name, tag=tag, bits=bits, pieces=tuple(pieces))
 
     def weight(self, name: str, values: ArrayLike, bits: int = 8) -> Node:
         """Add a constant tensor, stored as int8 or as int4 packed eight to a word."""
@@ -142,13 +163,40 @@ class Graph:
             raise GraphError(f"slice_rows: {lo}..{hi} of {x.rows} rows")
         return self._add(Kind.SLICE_ROWS, (x,), hi - lo, x.cols, name, first_row=lo)
 
+    def concat_cols(self, left: Node, right: Node, name: str = "", tag: str | None = None) -> Node:
+        """The columns of ``left`` with those of ``right`` beside them."""
+        if left.rows != right.rows:
+            raise GraphError(f"concat_cols: {left.rows} rows beside {right.rows}")
+        return self._add(
+            Kind.CONCAT_COLS, (left, right), left.rows, left.cols + right.cols, name, tag=tag
+        )
+
+    def slice_cols(self, x: Node, lo: int, hi: int, name: str = "") -> Node:
+        """Columns lo..hi-1, a view that costs nothing."""
+        if not 0 <= lo < hi <= x.cols:
+            raise GraphError(f"slice_cols: {lo}..{hi} of {x.cols} columns")
+        return self._add(Kind.SLICE_COLS, (x,), x.rows, hi - lo, name, first_col=lo)
+
+    def shift_rows(self, x: Node, lo: int, hi: int, name: str = "") -> Node:
+        """``x`` with its rows lo..hi-1 moved down by one; row lo stays, row hi is lost.
+
+        It happens in place: nothing may read ``x`` or a view of it after this node.
+        """
+        if not 0 <= lo < hi < x.rows:
+            raise GraphError(f"shift_rows: {lo}..{hi} by one in {x.rows} rows")
+        return self._add(Kind.SHIFT_ROWS, (x,), x.rows, x.cols, name, first_row=lo, end_row=hi)
+
     def argmax(self, x: Node, name: str = "") -> Node:
         """Index of the first maximum of every row (rows x 1); it can only go to an output."""
         return self._add(Kind.ARGMAX, (x,), x.rows, 1, name)
 
-    def output(self, name: str, x: Node) -> Node:
-        """Hand a tensor back to the host under this name."""
-        return self._add(Kind.OUTPUT, (x,), x.rows, x.cols, name)
+    def output(self, name: str, x: Node, pieces: Sequence[int] = ()) -> Node:
+        """Hand a tensor back to the host under this name.
+
+        ``pieces``, rows each, go to slots whose addresses are bound later.
+        """
+        _check_pieces(name, x.rows, pieces)
+        return self._add(Kind.OUTPUT, (x,), x.rows, x.cols, name, pieces=tuple(pieces))
 
     def consumers(self, node: Node) -> list[Node]:
         """Nodes that read this one, each once, in order."""
@@ -171,6 +219,9 @@ class Graph:
         factor: float = 1.0,
         bits: int = 8,
         first_row: int = 0,
+        end_row: int = 0,
+        first_col: int = 0,
+        pieces: tuple[int, ...] = (),
         values: FloatArray | None = None,
     ) -> Node:
         for operand in operands:
@@ -193,6 +244,9 @@ class Graph:
             factor,
             bits,
             first_row,
+            end_row,
+            first_col,
+            pieces,
             values,
         )
         self.nodes.append(node)
@@ -210,3 +264,8 @@ class Graph:
 def _check_bits(what: str, name: str, bits: int) -> None:
     if bits not in (4, 8):
         raise GraphError(f"{what} {name!r}: {bits} bits; only 4 and 8 exist")
+
+
+def _check_pieces(name: str, rows: int, pieces: Sequence[int]) -> None:
+    if pieces and (min(pieces) < 1 or sum(pieces) != rows):
+        raise GraphError(f"{name!r}: pieces of {list(pieces)} rows do not make {rows}")

@@ -70,10 +70,11 @@ class IntegerGraph:
                 for arg, i in zip(args, node.operands, strict=True)
             )
             return saturating_add(left, right)
-        if node.kind is Kind.CONCAT_ROWS:
+        if node.kind in (Kind.CONCAT_ROWS, Kind.CONCAT_COLS):
             lead = np.broadcast_shapes(args[0].shape[:-2], args[1].shape[:-2])
             return np.concatenate(
-                [np.broadcast_to(arg, lead + arg.shape[-2:]) for arg in args], axis=-2
+                [np.broadcast_to(arg, lead + arg.shape[-2:]) for arg in args],
+                axis=-2 if node.kind is Kind.CONCAT_ROWS else -1,
             )
         (x,), (source,) = args, node.operands
         if node.kind is Kind.SOFTMAX:
@@ -82,6 +83,14 @@ class IntegerGraph:
             return self._moved(x, source, node.index, relu=True)
         if node.kind is Kind.SLICE_ROWS:
             return x[..., node.first_row : node.first_row + node.rows, :]
+        if node.kind is Kind.SLICE_COLS:
+            return x[..., node.first_col : node.first_col + node.cols]
+        if node.kind is Kind.SHIFT_ROWS:
+            shifted = x.copy()
+            shifted[..., node.first_row + 1 : node.end_row + 1, :] = x[
+                ..., node.first_row : node.end_row, :
+            ]
+            return shifted
         if node.kind is Kind.ARGMAX:
             return np.asarray(x.argmax(axis=-1)[..., None])
         return x  # output, or a relu that is fused

@@ -1,7 +1,8 @@
 """Where tensors live in the scratchpad: who shares a buffer with whom, and for how long.
 
-A slice is a view of its source, the inputs of a concat are built directly inside its buffer, and a
-relu fused into its matmul takes the matmul's place. Everything else has a buffer of its own.
+A slice is a view of its source, rows are shifted in place, the inputs of a concat are built inside
+its buffer, and a relu fused into its matmul takes the matmul's place. Everything else has a buffer
+of its own.
 """
 
 from __future__ import annotations
@@ -11,13 +12,28 @@ from dataclasses import dataclass
 from model.compiler.graph import Graph, Kind, Node
 from model.compiler.packing import NIBBLES, is_packed, packed_words
 
+VIEWS = (Kind.SLICE_ROWS, Kind.SLICE_COLS, Kind.SHIFT_ROWS)
+
 
 @dataclass(frozen=True)
 class Home:
-    """A tensor's place: ``offset`` words into the buffer of node ``root``."""
+    """A tensor's place: ``offset`` words into the buffer of node ``root``.
+
+    Two rows of it are ``stride`` words apart: more than its columns when others lie beside it.
+    """
 
     root: int
     offset: int
+    stride: int
+
+
+@dataclass(frozen=True)
+class _Inside:
+    """A tensor that begins at a row and a column of another one."""
+
+    outer: int
+    row: int = 0
+    col: int = 0
 
 
 class Placement:
@@ -40,33 +56,38 @@ class Placement:
                 self.fused[source.index] = relu.index
 
     def _find_homes(self) -> list[Home]:
-        inside: dict[int, Home] = {}
-        for concat in self._graph.of_kind(Kind.CONCAT_ROWS):
-            offset = 0
+        inside: dict[int, _Inside] = {}
+        for concat in self._graph.nodes:
+            if concat.kind not in (Kind.CONCAT_ROWS, Kind.CONCAT_COLS):
+                continue
+            row = col = 0
             for position, index in enumerate(concat.operands):
                 operand = self._graph.nodes[index]
-                if index in inside or not _can_move(operand):
+                if index in inside or not _can_move(operand, concat):
                     self.copied.add((concat.index, position))
                 else:
-                    inside[index] = Home(concat.index, offset)
-                offset += operand.size
+                    inside[index] = _Inside(concat.index, row, col)
+                if concat.kind is Kind.CONCAT_ROWS:
+                    row += operand.rows
+                else:
+                    col += operand.cols
+        for node in self._graph.nodes:
+            if node.kind in VIEWS:
+                inside[node.index] = _view(node)
         for matmul, relu in self.fused.items():
-            inside[matmul] = Home(relu, 0)
+            inside[matmul] = _Inside(relu)
 
         homes: dict[int, Home] = {}
 
         def resolve(index: int) -> Home:
             if index not in homes:
-                node = self._graph.nodes[index]
-                if node.kind is Kind.SLICE_ROWS:
-                    outer = Home(node.operands[0], node.first_row * node.cols)
+                if index in inside:
+                    place = inside[index]
+                    base = resolve(place.outer)
+                    offset = base.offset + place.row * base.stride + place.col
+                    homes[index] = Home(base.root, offset, base.stride)
                 else:
-                    outer = inside.get(index, Home(index, 0))
-                if outer.root == index:
-                    homes[index] = outer
-                else:
-                    base = resolve(outer.root)
-                    homes[index] = Home(base.root, base.offset + outer.offset)
+                    homes[index] = Home(index, 0, self._graph.nodes[index].cols)
             return homes[index]
 
         return [resolve(index) for index in range(len(self._graph.nodes))]
@@ -77,12 +98,19 @@ class Placement:
                 self.last_use[self.home[index].root] = node.index
 
 
-def _can_move(node: Node) -> bool:
+def _view(node: Node) -> _Inside:
+    """Where in its source a view begins; rows are shifted within the whole of it."""
+    if node.kind is Kind.SHIFT_ROWS:
+        return _Inside(node.operands[0])
+    return _Inside(node.operands[0], node.first_row, node.first_col)
+
+
+def _can_move(node: Node, concat: Node) -> bool:
     """Whether a tensor can be built inside a concat's buffer (a view cannot)."""
-    if node.kind is Kind.SLICE_ROWS:
+    if node.kind in VIEWS:
         return False
     # UNPACK writes whole groups of eight and would spill over the neighbour.
-    return not (is_packed(node) and node.size % NIBBLES)
+    return not (is_packed(node) and (node.size % NIBBLES or concat.kind is Kind.CONCAT_COLS))
 
 
 def _buffer_words(node: Node) -> int:

@@ -23,7 +23,15 @@ PROBABILITY_FACTOR = 127 / 65536
 INT8_STEPS = 127
 INT4_STEPS = 7
 
-_SHARING = (Kind.CONCAT_ROWS, Kind.RELU, Kind.SLICE_ROWS, Kind.OUTPUT)
+_SHARING = (
+    Kind.CONCAT_ROWS,
+    Kind.CONCAT_COLS,
+    Kind.RELU,
+    Kind.SLICE_ROWS,
+    Kind.SLICE_COLS,
+    Kind.SHIFT_ROWS,
+    Kind.OUTPUT,
+)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ beside them is written and moved row by row; the matrix unit reads it by its str
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import NamedTuple
 
 from model.chip import isa
@@ -47,9 +47,9 @@ class Generator:
     """Emits the instructions of one node after the other.
 
     ``external`` gives the address of each weight, input and output that has one, by node. A tensor
-    in ``placed`` (node -> address) keeps its place beyond the program, in words that ``spad`` has
-    handed out already; weights and inputs in there that have no external address are not loaded.
-    ``compact`` accumulates a product where its result will be.
+    in ``placed`` (node -> address) has its place in words that ``spad`` has handed out already, and
+    keeps them beyond the program unless it is ``consumed``; weights and inputs in there that have
+    no external address are not loaded. ``compact`` accumulates a product where its result will be.
     """
 
     def __init__(
@@ -60,6 +60,7 @@ class Generator:
         external: Mapping[int, int],
         placed: Mapping[int, int] | None = None,
         *,
+        consumed: Collection[int] = (),
         reuse: bool = True,
         compact: bool = False,
     ) -> None:
@@ -73,6 +74,7 @@ class Generator:
         self.pieces: list[Piece] = []
         self._external = external
         self._placed = self._roots(placed or {})
+        self._kept = self._placed.keys() - set(consumed)
         self._base = dict(self._placed)  # buffer root -> address, while it is allocated
         self._loaded: set[int] = set()
 
@@ -136,7 +138,7 @@ class Generator:
         if self.reuse:
             done = [root for root in self._base if self.place.last_use[root] <= node.index]
             for root in done:
-                if root not in self._placed:
+                if root not in self._kept:
                     self.spad.release(self._base.pop(root))
 
     def _temporary(self, node: Node) -> Block:

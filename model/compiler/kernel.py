@@ -7,7 +7,7 @@ tensors lie, counted in rows of the batch. Binding adds numbers to words and com
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from model.chip import isa
@@ -70,24 +70,29 @@ def compile_kernel(
     *,
     places: Mapping[str, Place],
     external: Mapping[str, int],
-    reserved: Iterable[tuple[int, int]],
+    reserved: Iterable[tuple[int, int]] = (),
+    consumed: Collection[str] = (),
     spad_words: int = SPAD_WORDS,
 ) -> Kernel:
     """Compile a graph whose named tensors have ``places`` or addresses in ``external`` memory.
 
     reserved: (address, words) of the scratchpad that temporaries keep out of; so they do of what
-    lies at or above ``spad_words``. Raises CompileError like compile_graph().
+    lies at or above ``spad_words``, and of ``consumed`` tensors until these have been read for the
+    last time. Raises CompileError like compile_graph().
     """
     spad = FirstFit("scratchpad", spad_words)
     for address, words in reserved:
         spad.reserve(address, words)
     named = {node.name: node.index for node in graph.nodes}
+    for name in consumed:
+        spad.reserve(places[name].address, graph.nodes[named[name]].size)
     generator = Generator(
         graph,
         scales,
         spad,
         {named[name]: address for name, address in external.items() if name in named},
         {named[name]: place.address for name, place in places.items() if name in named},
+        consumed={named[name] for name in consumed},
         compact=True,
     )
     generator.emit_graph()
@@ -113,9 +118,8 @@ def _moves(
         for operand in OPERATIONS[instruction.op].operands:
             if operand.memory == "spad":
                 address = getattr(instruction, operand.field)
-                for first, end, per_row in movable:
-                    if first <= address < end:
-                        step += per_row << operand.shift
+                home = (per for first, end, per in movable if first <= address < end)
+                step += next(home, 0) << operand.shift
         if step:
             yield position, step
 

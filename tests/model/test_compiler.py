@@ -193,6 +193,66 @@ def test_unpacking_in_a_concat_spills_over_no_neighbour() -> None:
     check_graph(g, {"x": sample(1, 3)})
 
 
+def test_rows_side_by_side_cost_one_transfer_a_row_and_the_matrix_unit_nothing() -> None:
+    g = Graph()
+    x = g.input("x", 2, 3)
+    k = g.matmul(x, g.weight("wk", np.eye(3)))
+    both = g.concat_cols(k, g.input("v", 2, 4))
+    g.output("both", both)
+    keys, values = g.slice_cols(both, 0, 3), g.slice_cols(both, 3, 7)
+    g.output("keys", keys)
+    g.output("product", g.matmul(g.matmul(x, keys, transpose_b=True), values))
+    samples = {"x": sample(2, 3), "v": sample(2, 4, 1)}
+    check_graph(g, samples)
+    assert ops_of(compiled_with(g, samples)) == [
+        *["LD", "LD", "MM", "RQ", "RQ", "LD", "LD", "ST", "ST", "ST"],
+        *["MM", "RQ", "MM", "RQ", "ST", "HALT"],
+    ]
+
+
+def test_rows_move_down_by_one_in_place() -> None:
+    g = Graph()
+    x = g.input("x", 5, 3)
+    g.output("before", x)
+    moved = g.shift_rows(x, 1, 3)
+    g.output("after", g.slice_cols(moved, 1, 3))
+    samples = {"x": sample(5, 3)}
+    check_graph(g, samples)
+    assert ops_of(compiled_with(g, samples)) == ["LD", "ST", "RQ", "RQ", *["ST"] * 5, "HALT"]
+    last = evaluate(g, samples)[-1]
+    assert last[:, :, 0].tolist() == samples["x"][:, [0, 1, 1, 2, 4], 1].tolist()
+
+
+def test_nothing_reads_rows_that_have_moved() -> None:
+    g = Graph()
+    x = g.input("x", 3, 2)
+    view = g.slice_rows(x, 0, 1, name="view")
+    g.shift_rows(x, 0, 1)
+    g.output("late", view)
+    with pytest.raises(CompileError, match="late: reads view, whose rows have moved"):
+        compiled_with(g, {"x": sample(3, 2)})
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda g, x: g.concat_cols(x, g.input("y", 2, 1)), "concat_cols: 3 rows beside 2"),
+        (lambda g, x: g.slice_cols(x, 1, 1), r"slice_cols: 1\.\.1 of 2 columns"),
+        (lambda g, x: g.slice_cols(x, 0, 3), r"slice_cols: 0\.\.3 of 2 columns"),
+        (lambda g, x: g.shift_rows(x, 0, 3), r"shift_rows: 0\.\.3 by one in 3 rows"),
+        (lambda g, x: g.shift_rows(x, 2, 2), r"shift_rows: 2\.\.2 by one in 3 rows"),
+        (lambda g, x: g.output("y", x, pieces=(1, 1)), r"'y': pieces of \[1, 1\] rows do not make"),
+        (lambda g, x: g.input("y", 2, 1, pieces=(2, 0)), r"'y': pieces of \[2, 0\] rows do not"),
+        (lambda g, x: g.input("y", 2, 1, bits=4, pieces=(2,)), "'y': 4 bits cannot come in pieces"),
+    ],
+)
+def test_shapes_that_do_not_fit_side_by_side(build: Any, message: str) -> None:
+    g = Graph()
+    x = g.input("x", 3, 2)
+    with pytest.raises(GraphError, match=message):
+        build(g, x)
+
+
 def test_a_weight_is_loaded_once_for_all_its_users() -> None:
     g = Graph()
     x, w = g.input("x", 1, 3), g.weight("w", np.eye(3))

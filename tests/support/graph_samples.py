@@ -37,7 +37,8 @@ def random_graph(draw: random.Random, size: int) -> tuple[Graph, dict[str, Any]]
     tensors = [source(), source()]
     for _ in range(size):
         x = draw.choice(tensors)
-        kind = draw.choice(["matmul", "transposed", "softmax", "add", "relu", "concat", "slice"])
+        kinds = ["matmul", "transposed", "softmax", "add", "relu", "concat", "slice"]
+        kind = draw.choice([*kinds, "beside", "columns"])
         if kind == "matmul":
             tensors.append(g.matmul(x, weight(x.cols, draw.randint(1, 9)), factor=0.5))
         elif kind == "transposed":
@@ -58,6 +59,13 @@ def random_graph(draw: random.Random, size: int) -> tuple[Graph, dict[str, Any]]
             others = [t for t in tensors if t.cols == x.cols and t.rows + x.rows <= 24]
             if others:
                 tensors.append(g.concat_rows(x, draw.choice(others)))
+        elif kind == "beside":
+            others = [t for t in tensors if t.rows == x.rows and t.cols + x.cols <= 24]
+            if others:
+                tensors.append(g.concat_cols(x, draw.choice(others)))
+        elif kind == "columns":
+            lo = draw.randrange(x.cols)
+            tensors.append(g.slice_cols(x, lo, draw.randint(lo + 1, x.cols)))
         elif kind == "slice":
             lo = draw.randrange(x.rows)
             tensors.append(g.slice_rows(x, lo, draw.randint(lo + 1, x.rows)))
@@ -108,6 +116,14 @@ def integer_values(graph: Graph, scales: Scales, inputs: Mapping[str, Any]) -> l
             value = np.maximum(values[ops[0]], 0)
         elif node.kind is Kind.CONCAT_ROWS:
             value = np.concatenate([values[i] for i in ops])
+        elif node.kind is Kind.CONCAT_COLS:
+            value = np.concatenate([values[i] for i in ops], axis=1)
+        elif node.kind is Kind.SLICE_COLS:
+            value = values[ops[0]][:, node.first_col : node.first_col + node.cols]
+        elif node.kind is Kind.SHIFT_ROWS:
+            value = values[ops[0]].copy()
+            for row in range(node.end_row, node.first_row, -1):
+                value[row] = value[row - 1]
         elif node.kind is Kind.SLICE_ROWS:
             value = values[ops[0]][node.first_row : node.first_row + node.rows]
         elif node.kind is Kind.ARGMAX:

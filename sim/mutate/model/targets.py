@@ -31,6 +31,8 @@ _COMPILER = (
     "tests/model/test_compiler.py",
 )
 
+_SERVING = ("tests/model/test_serving.py",)
+
 TARGETS = (
     Target("decode.page_table", ("tests/model/test_page_table.py",), strict=True),
     Target("decode.page_pool", ("tests/model/test_page_table.py",), strict=True),
@@ -40,9 +42,15 @@ TARGETS = (
     Target("compiler.allocator", _COMPILER),
     Target("compiler.placement", _COMPILER),
     Target("compiler.codegen", _COMPILER),
+    Target("compiler.kernel", ("tests/model/test_kernels.py",)),
+    Target("compiler.generator", _COMPILER),
     Target("compiler.packing", _COMPILER, strict=True),
     Target("compiler.integers", _COMPILER, strict=True),
     Target("compiler.scales", _COMPILER),
+    Target("serving.scheduler", _SERVING, strict=True),
+    Target("serving.engine", _SERVING, strict=True),
+    Target("serving.step", _SERVING),
+    Target("serving.kernels", _SERVING),
     Target("chip.machine", ("tests/model/test_machine.py",)),
     Target("chip.operations", ("tests/model/test_machine.py",)),
     Target("chip.timing", ("tests/model/test_timing.py", "tests/model/test_machine.py")),

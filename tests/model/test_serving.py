@@ -1,0 +1,278 @@
+"""The engine against each request's solo decode, and against what it says about itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from model.chip.fixed_point import quantize
+from model.chip.machine import Machine
+from model.decode.page_table import DuplicateRequest, UnknownRequest
+from model.errors import CompileError, ModelError, ParameterError
+from model.serving import Request, serve
+from model.serving.drafting import draft
+from model.serving.engine import Engine
+from model.serving.records import Run
+from model.serving.request import NeverFits, Options
+from model.serving.solo import solo
+
+COMMON = [3, 2, 7, 7, 1, 0, 4, 9]
+TRACE = [
+    Request("a", 0, [*COMMON, 5], 12),
+    Request("b", 0, [1], 9),
+    Request("c", 2, [*COMMON, 6, 6, 6], 7),
+    Request("d", 3, COMMON, 8),
+    Request("e", 9, [2] * 13, 11),
+    Request("f", 30, [9, 8], 2),
+]
+SETUP: dict[str, Any] = {"model": "random", "seed": 2, "window": 8, "sinks": 2, "batch": 4}
+
+
+def served(trace: Sequence[Request] = TRACE, **options: Any) -> Run:
+    """Serve, and compare every request with its solo decode."""
+    run = serve(trace, **(SETUP | options))
+    for request in trace:
+        want = solo(request, run.options)
+        assert run.tokens[request.rid] == want.tokens, request
+        assert run.logits[request.rid].tolist() == want.logits.tolist(), request
+    return run
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"window": None, "sinks": 0, "pool": 60},
+        {"window": 1, "sinks": 0, "page": 1},
+        {"window": 5, "sinks": 4, "page": 3},
+        {"resident": False, "prefix_cache": False, "latency": 3},
+        {"rows": 3, "page": 16},
+        {"draft": 3},
+        {"draft": 2, "pool": 7, "page": 2},
+        {"pool": 5, "batch": 8, "admission": "exact"},
+        {"pool": 9, "admission": "expected"},
+        {"pool": 9, "admission": "longest"},
+        {"model": "structured", "seed": 1, "batch": 1},
+    ],
+)
+def test_every_request_is_decoded_as_if_alone(options: dict[str, Any]) -> None:
+    run = served(**options)
+    assert run.steps[0].image is not None
+    assert all(step.image is None for step in run.steps[1:])
+    assert run.compilations <= run.compilation_bound
+    names = [step.name for step in run.steps]
+    assert len(set(names)) == len(names)
+    assert run.generated == 49
+
+
+def test_steps_can_be_played_again_on_memories_that_live_on() -> None:
+    run = served(draft=2)
+    machine = Machine(run.depth)
+    for step in run.steps:
+        memory = machine.ext if step.image is None else step.image
+        assert machine.run(step.program, memory, run.options.latency).counters == step.counters
+    assert run.cycles == sum(step.counters.total for step in run.steps)
+
+
+def test_every_engine_step_stays_within_its_bounds() -> None:
+    run = served(batch=3, rows=5)
+    for step in run.steps:
+        assert sum(len(segment.tokens) for segment in step.segments) <= 5
+        assert len(step.segments) <= 3
+    decodes = [s for step in run.steps for s in step.segments if s.kind == "decode"]
+    assert sum(len(s.tokens) for s in decodes) == len(decodes) > 30
+    assert any(
+        {segment.kind for segment in step.segments} == {"prefill", "decode"} for step in run.steps
+    )
+    assert [tick.tick for tick in run.timeline] == list(range(len(run.timeline)))
+    assert run.timeline[-1].cycle == run.cycles
+
+
+def test_a_stop_token_ends_a_request() -> None:
+    whole = served().tokens["a"]
+    stop = whole[4]
+    request = Request("a", 0, TRACE[0].prompt, 12, stop)
+    for drafted in (0, 3):
+        run = served([request, *TRACE[1:]], draft=drafted)
+        assert run.tokens["a"] == whole[: whole.index(stop) + 1]
+        assert run.events["a"].ended is not None
+
+
+def test_pages_hold_the_keys_and_values_of_their_tokens() -> None:
+    options = Options(**SETUP)
+    engine = Engine(options)
+    for request in TRACE[:4]:
+        engine.submit(request)
+    for _ in range(6):
+        engine.step()
+    table, model = engine.scheduler.table, engine.model
+    memory = engine._machine.ext.view(np.int32)
+    q = {
+        name: quantize(getattr(model.lm, attribute), model.scales[name])
+        for name, attribute in (("wk", "w_k"), ("wv", "w_v"))
+    }
+    seen = 0
+    for live in engine.scheduler.running:
+        for logical, page in table.pages(live.rid).items():
+            for offset in range(min(options.page, table.length(live.rid) - logical * options.page)):
+                token = live.tokens[logical * options.page + offset]
+                x = quantize(model.lm.embedding[token], model.scales["x"])
+                row = memory[engine.external.slot(page, offset) :][:32]
+                for half, name in ((row[:16], "wk"), (row[16:], "wv")):
+                    want = x @ q[name] * model.scales["x"] * model.scales[name]
+                    got = half * model.scales[name[1]]
+                    assert np.abs(want - got).max() <= 0.51 * model.scales[name[1]] + 1e-9
+                seen += 1
+    assert seen > 20
+
+
+# -- prefix cache, preemption, speculation, resident weights -------------------------------------
+
+
+def test_a_common_prompt_is_computed_once() -> None:
+    run = served()
+    assert run.events["c"].hit_rows == 8
+    assert run.events["d"].hit_rows == 7  # one token is always computed
+    assert run.hits == 4
+    assert served(prefix_cache=False).hits == 0
+
+
+def test_a_whole_prompt_that_is_shared_is_copied_on_the_chip_before_it_is_written() -> None:
+    trace = [Request("a", 0, COMMON, 12), Request("b", 1, COMMON, 5)]
+    run = served(trace, window=12, sinks=0)
+    copies = [step for step in run.steps if step.kind == "copy"]
+    assert len(copies) == run.copies == 1
+    assert len(copies[0].program) == 3
+    assert copies[0].counters.dma == 3 * 32 + 9 + 3 * 32 + 2
+
+
+def test_the_last_admitted_gives_its_pages_back_and_is_computed_again() -> None:
+    run = served(pool=6, prefix_cache=False)
+    assert run.preemptions == sum(len(log.preempted) for log in run.events.values()) > 0
+    assert not run.events["a"].preempted  # the oldest always goes on
+    assert run.peak_pages <= 6
+
+
+def test_drafts_that_come_true_save_steps() -> None:
+    plain, drafted = served(), served(draft=3)
+    assert 0 < drafted.accepted <= drafted.drafted
+    assert len(drafted.steps) < len(plain.steps)
+    verified = [s for step in drafted.steps for s in step.segments if s.kind == "verify"]
+    assert sum(s.accepted for s in verified) == drafted.accepted
+    assert sum(s.drafts for s in verified) == drafted.drafted
+
+
+@pytest.mark.parametrize(
+    ("tokens", "want"),
+    [
+        ([1], []),
+        ([1, 2, 3], []),
+        ([1, 2, 3, 1, 2], [3, 1, 2]),
+        ([5, 1, 2, 9, 4, 1, 2, 8, 7, 5, 1, 2], [9, 4, 1]),
+        ([1, 5, 1, 6, 1], [6, 1]),
+        ([4, 4, 4], [4]),
+    ],
+)
+def test_drafts_follow_the_longest_earlier_match(tokens: list[int], want: list[int]) -> None:
+    assert draft(tokens, 3) == want
+
+
+def test_resident_weights_are_loaded_once_and_change_no_integer() -> None:
+    kept, loaded = served(), served(resident=False)
+    assert kept.steps[0].counters.n_inst > 0 == loaded.steps[0].counters.n_inst
+    a, b = kept.steps[-1].counters, loaded.steps[-1].counters
+    assert (a.mm, a.vec) == (b.mm, b.vec)
+    assert b.dma - a.dma == 2304 + 7 * 9
+
+
+@pytest.mark.parametrize(("batch", "most"), [(1, 0.69), (8, 0.365), (16, 0.367)])
+def test_cycles_of_a_token(batch: int, most: float) -> None:
+    trace = [Request(f"r{i}", 0, [i % 16], 13) for i in range(batch)]
+    run = served(trace, window=8, sinks=0, batch=batch, rows=16 if batch > 1 else 1)
+    last = [step for step in run.steps if len(step.segments) == batch][-1]
+    assert last.counters.total / batch <= most * 7615
+
+
+# -- bad use -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: Request("a", 0, [], 1), r"request 'a': prompt = \[\] .* not empty"),
+        (lambda: Request("a", 0, [16], 1), r"request 'a': token = 16 .* 0\.\.15"),
+        (lambda: Request("a", 0, [1], 0), "request 'a': generate = 0"),
+        (lambda: Request("a", -1, [1], 1), "request 'a': arrival = -1"),
+        (lambda: Request("a", 0, [1], 1, 16), "request 'a': stop = 16"),
+        (lambda: Request("", 0, [1], 1), "request = '' .* a name"),
+        (lambda: Request("a", 0, "12", 1), "request 'a': prompt = '12'"),
+        (lambda: serve(TRACE, sinks=1), "sinks = 1 .* 0 without a window"),
+        (lambda: serve(TRACE, window=4, sinks=4), r"sinks = 4 .* 0\.\.3"),
+        (lambda: serve(TRACE, window=65), r"window = 65 .* 1\.\.64"),
+        (lambda: serve(TRACE, admission="all"), "admission = 'all' .* one page, expected"),
+        (lambda: serve(TRACE, model="large"), "model = 'large'"),
+        (lambda: serve(TRACE, rows=0), r"rows = 0 .* 1\.\.64"),
+        (lambda: serve(TRACE, batch=0), "batch = 0"),
+        (lambda: serve(TRACE, draft=-1), "draft = -1"),
+        (lambda: serve(TRACE, latency=65), r"latency = 65 .* 1\.\.64"),
+        (lambda: serve(TRACE, pool=5000), "pool = 5000 .* at most 489 pages of 4 rows"),
+    ],
+)
+def test_bad_parameters_are_named(build: Any, message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        build()
+
+
+def test_a_request_that_can_never_fit_is_refused_when_it_arrives() -> None:
+    with pytest.raises(NeverFits, match="request 'a': 6 pages of 4 rows, the pool has 5"):
+        serve([Request("a", 0, [1] * 20, 2)], pool=5)
+    serve([Request("a", 0, [1] * 20, 2)], pool=3, window=4)
+    with pytest.raises(NeverFits, match="request 'a': a context of 65 rows, at most 64 fit"):
+        serve([Request("a", 0, [1] * 60, 6)])
+
+
+def test_a_step_that_cannot_fit_the_scratchpad_is_refused() -> None:
+    with pytest.raises(CompileError, match="64 rows a step beside contexts of 64 rows do not fit"):
+        serve(TRACE, rows=64)
+
+
+def test_bad_use_of_the_engine_changes_nothing() -> None:
+    engine = Engine(Options(**SETUP))
+    engine.submit(TRACE[0])
+    engine.step()
+    bad: list[tuple[Any, type[ModelError], str]] = [
+        (lambda: engine.submit(TRACE[0]), DuplicateRequest, "request 'a' exists already"),
+        (lambda: engine.cancel("z"), UnknownRequest, "no request 'z'"),
+    ]
+    for call, error, message in bad:
+        with pytest.raises(error, match=message):
+            call()
+    while not engine.done:
+        engine.step()
+    with pytest.raises(UnknownRequest, match="no request 'a'"):
+        engine.cancel("a")
+    assert engine.result().tokens["a"] == served().tokens["a"]
+
+
+def test_cancelling_gives_every_page_back_at_any_time() -> None:
+    engine = Engine(Options(**(SETUP | {"batch": 2})))
+    for request in TRACE:
+        engine.submit(request)
+    for _ in range(4):
+        engine.step()
+    states = {live.rid for live in engine.scheduler.running}, len(engine.scheduler.waiting)
+    assert states == ({"a", "b"}, 2)
+    for rid in ("a", "c", "f"):  # runs, waits, has not arrived
+        engine.cancel(rid)
+    while not engine.done:
+        engine.step()
+    run = engine.result()
+    assert engine.scheduler.table.pages_in_use == 0
+    assert [rid for rid, log in run.events.items() if log.cancelled] == ["a", "c", "f"]
+    for request in TRACE:
+        want = solo(request, run.options).tokens
+        got = run.tokens[request.rid]
+        assert got == (want[: len(got)] if request.rid in "acf" else want)

@@ -31,7 +31,7 @@ _COMPILER = (
     "tests/model/test_compiler.py",
 )
 
-_SERVING = ("tests/model/test_serving.py",)
+_SERVING = ("tests/model/test_serving.py", "tests/model/test_batch_invariance.py")
 
 TARGETS = (
     Target("decode.page_table", ("tests/model/test_page_table.py",), strict=True),

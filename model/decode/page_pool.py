@@ -81,7 +81,7 @@ class PoolState(Generic[Row]):
     page_rows: int
     free: list[int]  # a stack: its last entry is next
     owners: list[int]
-    slots: list[list[Row | None]]  # by page; a list in here is replaced, never written into
+    slots: list[list[Row | None]]  # by page, up to the last row; replaced, never written into
     tables: dict[RequestId, BlockTable]
     chains: dict[int, Chain]  # of published pages
     published: dict[Chain, tuple[int, ...]]  # the same the other way round, first published first
@@ -239,8 +239,7 @@ class PoolState(Generic[Row]):
         else:
             page = shared
             self.withdraw(page)  # its rows will no longer be those of its chain
-        before, after = self.slots[page][:offset], self.slots[page][offset + 1 :]
-        self.slots[page] = [*before, row, *after]
+        self.slots[page] = [*self.slots[page][:offset], row]
         self.tables[rid] = BlockTable((*table.pages[:number], page), table.length + 1)
         return Slot(page, offset), copy
 

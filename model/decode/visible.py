@@ -44,8 +44,7 @@ class Visible:
         """Logical pages to keep once ``length`` rows are written, ascending."""
         first = self.keep_from(length) // page_rows
         written = -(-length // page_rows)
-        sinks = -(-self.sinks // page_rows)
-        return [page for page in range(written) if page < sinks or page >= first]
+        return [page for page in range(written) if page * page_rows < self.sinks or page >= first]
 
 
 EVERYTHING = Visible()

@@ -168,7 +168,7 @@ def shrink_failures(
         try:
             with console.status(f"reducing {result.name}"):
                 *before, played = series_of(result)
-                items = [*before, replace(played, spad=item.spad)]
+                items = [*before, replace(played, spad=item.spad, image=item.image, inherits=False)]
                 shrunk = shrink(sim, items, rtl=rtl, seconds=seconds, waves=not done)
         except (BuildError, SimulationError) as error:
             console.print(f"{escape(result.name)} was not reduced: {escape(str(error))}")

@@ -74,8 +74,8 @@ FAULTS = [
     Fault(
         "the page offset is one too far",
         "decode.page_pool",
-        "self.slots[page] = [*before, row, *after]",
-        "self.slots[page] = [*before, *after, row]",
+        "[*self.slots[page][:offset], row]",
+        "[*self.slots[page][: offset + 1], row]",
         PLAIN,
     ),
     Fault(
@@ -172,8 +172,8 @@ FAULTS = [
     Fault(
         "the page of a sink is released",
         "decode.visible",
-        "sinks = -(-self.sinks // page_rows)",
-        "sinks = self.sinks // page_rows",
+        "page * page_rows < self.sinks",
+        "(page + 1) * page_rows <= self.sinks",
         SHADOW,
     ),
     Fault(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 import itertools
 import json
 import sys
 import weakref
 from collections.abc import Callable
+from dataclasses import FrozenInstanceError
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -26,6 +26,7 @@ from model.checks.paging_shadow import (
     play_sequence,
 )
 from model.decode import page_pool
+from model.decode.page_pool import BlockTable
 from model.decode.page_table import (
     BadRange,
     Copy,
@@ -254,7 +255,9 @@ OPERATIONS: list[tuple[int, Callable[[PageTable[int]], object]]] = [
 ]
 
 
-OWN_CODE = {inspect.getfile(PageTable), inspect.getfile(page_pool)}
+OWN_CODE = {
+    method.__code__.co_filename for method in (PageTable.append, page_pool.PoolState.append)
+}
 
 
 def states(
@@ -413,6 +416,7 @@ def test_pages_kept_are_those_recorded(entry: dict[str, Any]) -> None:
     ("window", "sinks", "message"),
     [
         (None, 1, "sinks = 1 .*without a window"),
+        (None, -1, "sinks = -1 .*without a window"),
         (4, 4, r"sinks = 4 .*0\.\.3"),
         (4, -1, r"sinks = -1 .*0\.\.3"),
         (0, 0, "window = 0 .*at least 1"),
@@ -583,6 +587,25 @@ def test_of_two_pages_with_one_chain_one_is_kept() -> None:
     table.publish("c", [1, 2])  # the cached one is not needed any more
     assert (table.cached_pages, table.hit_pages([1, 2, 3])) == ([], [0])
     assert table.free_pages == [1, 2, 3]
+
+
+def test_whichever_of_two_pages_was_published_first_may_go_first() -> None:
+    table: PageTable[int] = PageTable(4, 2)
+    for rid in ("a", "b"):
+        table.new(rid)
+        table.extend(rid, [1, 2])
+    table.publish("b", [1, 2])
+    table.publish("a", [1, 2])
+    assert table.hit_pages([1, 2, 3]) == [1]
+    table.release("b")
+    assert table.hit_pages([1, 2, 3]) == [0]
+
+
+def test_what_is_handed_out_cannot_be_changed() -> None:
+    extension = filled().extend("b", [1])
+    for thing, name in ((extension, "slots"), (Visible(4), "window"), (BlockTable(), "length")):
+        with pytest.raises(FrozenInstanceError):
+            setattr(thing, name, None)
 
 
 def test_a_page_that_is_written_again_is_not_found_any_more() -> None:

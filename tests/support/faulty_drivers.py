@@ -6,7 +6,7 @@ from dataclasses import replace
 from unittest.mock import patch
 
 from verif.agents.control.driver import ControlDriver
-from verif.agents.control.load_file import write_load_file
+from verif.agents.control.load_file import Memories, write_load_file
 from verif.agents.memory.driver import ReactiveDriver
 from verif.items.program_item import ProgramItem
 
@@ -33,13 +33,18 @@ class DepthNotPassedOn(ControlDriver):
 
 class ScratchpadNotLoaded(ControlDriver):
     async def load_and_start(self, item: ProgramItem) -> None:
-        with patch.object(self, "scratchpad_for", lambda item: None):
+        with patch.object(self, "memories_for", lambda item: Memories(image=item.image)):
             await super().load_and_start(item)
+
+
+class LoadsWhatIsInherited(ControlDriver):
+    def memories_for(self, item: ProgramItem) -> Memories:
+        return replace(super().memories_for(item), image=item.image)
 
 
 class NotStarted(ControlDriver):
     async def load_and_start(self, item: ProgramItem) -> None:
-        write_load_file(self.config.folder, item, self.scratchpad_for(item))
+        write_load_file(self.config.folder, item, self.memories_for(item))
         self.dut.load_req.value = not self.dut.load_req.value
         await self.cycles(1)
 

@@ -12,11 +12,14 @@ from cocotb.triggers import Timer
 import verif.env.scoreboard as scoreboard_module
 from model.chip.image import Words
 from model.chip.machine import RunResult
+from verif.agents.control.load_file import Memories
 from verif.agents.control.observation import Observation
 from verif.env.compare import CHECKS, Found, compare_memory
 from verif.env.predictor import Prediction, Predictor
 from verif.env.result_log import ResultLog
+from verif.env.resync import Resync
 from verif.env.scoreboard import Scoreboard
+from verif.env.verdict import Verdict
 from verif.items.program_item import ProgramItem
 from verif.items.result import ProgramResult
 from verif.sequences.registry import make_sequence
@@ -40,6 +43,17 @@ class PredictsTheLastProgram(Predictor):
     def predict(self, item: ProgramItem, spad: Words, previous: RunResult | None) -> Prediction:
         last, self.last = self.last, super().predict(item, spad, previous)
         return replace(last or self.last, item=item)
+
+
+class ForgetsTheMemory(Predictor):
+    def predict(self, item: ProgramItem, spad: Words, previous: RunResult | None) -> Prediction:
+        return super().predict(item, spad, None)
+
+
+class ResynchronizesTheScratchpadAlone(Resync):
+    def write(self, verdict: Verdict) -> None:
+        if not verdict.result.passed:
+            self.ap.write(Memories(verdict.prediction.spad_after))
 
 
 class PublishesNothing(Predictor):

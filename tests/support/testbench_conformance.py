@@ -54,6 +54,12 @@ def typical(name: str, chosen: int = 0, seed: int = 1, **fields: Any) -> Program
     return ProgramItem(name, encoded, words(seed), depth=512, **fields)
 
 
+def inheriting(name: str) -> ProgramItem:
+    """Copies what ``typical`` left in the external memory, and some of its image."""
+    program = [encode(i) for i in (ld(0, 200, 60), ld(60, 20, 8), st(0, 300, 68), halt())]
+    return ProgramItem(name, program, depth=512, inherits=True)
+
+
 def sound_items() -> list[ProgramItem]:
     """Programs that depend on everything the testbench hands over, and on what ran before."""
     keeps = [encode(st(400, 100, 60)), encode(halt())]
@@ -69,6 +75,7 @@ def sound_items() -> list[ProgramItem]:
         replace(typical("aborted", seed=6), spad=spad, abort_at=50),
         ProgramItem("faults", [encode(ld(0, 0, 9)), encode(ld(0, 0, 0))], words(7), depth=200),
         replace(typical("after the fault", seed=8), idle_after=5),
+        inheriting("inherits the memory"),
     ]
 
 
@@ -79,6 +86,8 @@ def broken_items() -> list[ProgramItem]:
         pulses = (20,) if name == "start not ignored" else ()
         item = typical(name, number(name))
         items.append(replace(item, idle_after=5, start_pulses=pulses))
+        if name == "wrong word":
+            items.append(inheriting("inherits what should be there"))
         if name in ("hang", "counter not held", "unknown word"):
             items.append(replace(typical(f"after {name}", seed=3), reset_before=True))
     return items

@@ -56,7 +56,7 @@ def test_a_hole_in_the_plan_is_found(tmp_path: Path, old: str, new: str, problem
         ("  st.effect:", "  ld.effect:", "given twice"),
         ("    coverage: [unpack_nibble]", "    covers: [unpack_nibble]", "unknown key .covers."),
         ("1/within_latency:", "1/within:", "exception '1/within' is no bin"),
-        ("    bins: [loaded, kept]", "    bins: []", "scratchpad: no bins"),
+        ("    bins: [loaded, kept]", "    bins: []", "external_memory: no bins"),
     ],
 )
 def test_a_plan_of_another_form_is_refused(

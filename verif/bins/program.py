@@ -72,11 +72,12 @@ class BinRunner:
     previous: RunResult | None = None
 
     def run(self, item: ProgramItem) -> tuple[RunResult, set[Hit]]:
-        """Run one item; the scratchpad lives on to the next as in the chip."""
+        """Run one item; both memories live on to the next as in the chip."""
         machine = Machine(item.depth)
         machine.spad[:] = item.spad if item.spad is not None else self.spad
         bins = ProgramBins(machine)
-        result = machine.run(item.program, item.image, item.read_latency, bins.trace)
+        image = item.image if self.previous is None or not item.inherits else self.previous.ext
+        result = machine.run(item.program, image, item.read_latency, bins.trace)
         hits = bins.finish(item, result, self.previous)
         self.spad = machine.spad
         self.previous = result

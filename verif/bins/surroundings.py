@@ -19,6 +19,7 @@ def surroundings_hits(
     """Bins of ``item`` with the outcome ``result``, played after ``previous`` (None: first)."""
     yield "program_end", _end(item, result)
     yield "program_length", length_class(len(item.program))
+    yield "external_memory", "kept" if item.inherits else "loaded"
     yield "scratchpad", "kept" if item.spad is None else "loaded"
     if previous is not None:
         ended = "halt" if previous.fault == FaultCode.NONE else "fault"

@@ -184,7 +184,7 @@ def compare_replay(prediction: Prediction, seen: Observation) -> Found:
     """Initial image plus observed writes gives the dump, without a look at the model."""
     item = prediction.item
     replay = np.zeros(item.depth, dtype=np.uint32)
-    replay[: item.image.size] = item.image
+    replay[: prediction.image.size] = prediction.image
     inside = seen.writes[seen.writes[:, 0] < item.depth]
     replay[inside[:, 0]] = inside[:, 1]
     if np.array_equal(replay, seen.memory):

@@ -43,5 +43,5 @@ def operand_values(prediction: Prediction, pc: int) -> str:
 
     # No jumps: the program up to and with this instruction is all that comes before it.
     item = prediction.item
-    machine.run(item.program[: pc + 1], item.image, item.read_latency, stop_at)
+    machine.run(item.program[: pc + 1], prediction.image, item.read_latency, stop_at)
     return " ".join(texts)

@@ -44,7 +44,7 @@ class Ga2Env(uvm_env):
         self.scoreboard.ap.connect(self.coverage.analysis_export)
         self.scoreboard.ap.connect(self.resync.analysis_export)
         self.scoreboard.results.connect(AnalysisInput("results", self, driver.answer))
-        self.resync.ap.connect(AnalysisInput("scratchpads", self, driver.load_next))
+        self.resync.ap.connect(AnalysisInput("memories", self, driver.load_next))
 
     @property
     def idle(self) -> bool:

@@ -16,7 +16,7 @@ from verif.bins.fields import Hit
 from verif.bins.program import ProgramBins
 from verif.env.analysis_input import AnalysisInput
 from verif.env.config import EnvConfig
-from verif.items.program_item import ProgramItem
+from verif.items.program_item import ProgramItem, ProgramItemError
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,7 @@ class Prediction:
         expected: the model's result.
         stores: external writes in order, one entry an ST.
         spad_before, spad_after: scratchpad, uint32 (4096,).
+        image: external memory before the program, uint32, continued with zeros.
         hits: coverage bins that the program hits; empty when they were not asked for.
     """
 
@@ -45,6 +46,7 @@ class Prediction:
     stores: list[StoredWords]
     spad_before: Words
     spad_after: Words
+    image: Words
     hits: frozenset[Hit] = frozenset()
 
 
@@ -57,8 +59,12 @@ def predict(
         item: the program.
         spad: what the program before left in the scratchpad, uint32 (4096,).
         coverage: classify what the program does.
-        previous: expected outcome of the program before; only coverage asks for it.
+        previous: expected outcome of the program before, of which an item may inherit the memory.
+
+    Raises:
+        ProgramItemError: the memory that the item inherits has another depth than its own.
     """
+    image = image_before(item, previous)
     machine = Machine(item.depth)
     before = item.spad if item.spad is not None else spad
     machine.spad[:] = before
@@ -72,11 +78,27 @@ def predict(
         if bins:
             bins.trace(pc, instr)
 
-    expected = machine.run(item.program, item.image, item.read_latency, note)
+    expected = machine.run(item.program, image, item.read_latency, note)
     if item.restart_after is not None:
         expected = run_again(machine, item, expected, note)
     hits = frozenset(bins.finish(item, expected, previous)) if bins else frozenset()
-    return Prediction(item, expected, stores, before, machine.spad, hits)
+    return Prediction(item, expected, stores, before, machine.spad, image, hits)
+
+
+def image_before(item: ProgramItem, previous: RunResult | None) -> Words:
+    """External memory that ``item`` starts from, played after ``previous`` (None: first).
+
+    Raises:
+        ProgramItemError: it inherits a memory of another depth than its own.
+    """
+    if not item.inherits or previous is None:
+        return item.image
+    if previous.ext.size != item.depth:
+        raise ProgramItemError(
+            f"item {item.name!r}: depth {item.depth} is not possible: it inherits a memory of "
+            f"{previous.ext.size} words"
+        )
+    return previous.ext
 
 
 def run_again(
@@ -99,7 +121,8 @@ def run_again(
 class Predictor(uvm_component):
     """Predicts every item received at ``items`` and publishes a ``Prediction`` on ``ap``.
 
-    The scratchpad lives on from one program to the next, as in the chip. Nothing here depends on
+    The scratchpad lives on from one program to the next, as in the chip, and so does the external
+    memory where an item inherits it. Nothing here depends on
     what the chip does, so programs that are known beforehand can be predicted beforehand, which
     keeps the model's time out of the simulation's.
     """
@@ -116,7 +139,7 @@ class Predictor(uvm_component):
     def foresee(self, items: Sequence[ProgramItem]) -> None:
         """Predict what will be played next, in this order.
 
-        If it comes otherwise, or the scratchpad does, ``accept`` predicts again.
+        If it comes otherwise, or what it starts from does, ``accept`` predicts again.
         """
         spad, previous = self.spad, self.previous
         for item in items:
@@ -129,7 +152,9 @@ class Predictor(uvm_component):
         prediction = None
         if self.foreseen and self.foreseen[0].item is item:
             prediction = self.foreseen.popleft()
-            if item.spad is None and prediction.spad_before is not self.spad:
+            other_spad = item.spad is None and prediction.spad_before is not self.spad
+            other_image = prediction.image is not image_before(item, self.previous)
+            if other_spad or other_image:
                 prediction = None
         if prediction is None:
             prediction = self.predict(item, self.spad, self.previous)

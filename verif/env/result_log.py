@@ -19,8 +19,8 @@ from verif.items.job import FAILING, KEPT, MEMORY_FILE, RESULTS_FILE, Job, job_f
 class ResultLog(uvm_component):
     """Appends one JSON line a program to ``results.jsonl``; the front end reads along.
 
-    A failing program is saved as a job of its own, with the scratchpad it started from, so that
-    it can be played alone.
+    A failing program is saved as a job of its own, with the memories it started from, so that it
+    can be played alone.
     """
 
     def build_phase(self) -> None:
@@ -50,8 +50,10 @@ class ResultLog(uvm_component):
     def keep(self, verdict: Verdict) -> None:
         """Save the failing program as a job."""
         folder = self.folder / FAILING / f"{self.kept}"
-        spad = verdict.prediction.spad_before
-        item = replace(verdict.prediction.item, spad=spad, reset_before=True)
+        spad, image = verdict.prediction.spad_before, verdict.prediction.image
+        item = replace(
+            verdict.prediction.item, spad=spad, image=image, inherits=False, reset_before=True
+        )
         Job("items", {}, [item]).save(folder)
         self.kept += 1
 

@@ -54,7 +54,7 @@ module ga2_tb;
   logic [16:0] program_length, depth;
   logic [7:0] latency;
   logic [31:0] limit;
-  logic load_spad, reactive, restarts;
+  logic load_spad, load_image, reactive, restarts;
 
   logic running, closing, executing, unanswered;
   logic [3:0] executing_op;
@@ -67,6 +67,7 @@ module ga2_tb;
     latency = 8'd1;
     limit = '0;
     load_spad = 1'b0;
+    load_image = 1'b0;
     reactive = 1'b0;
     restarts = 1'b0;
     probed = Probed;
@@ -142,8 +143,8 @@ module ga2_tb;
   end
 
   // load.bin, all words big-endian: the header (program length, depth, latency, cycle limit, flags:
-  // bit 0 scratchpad follows, bit 1 reactive, image length, restarts), 128-bit program words, the
-  // image of the external memory, 4,096 words of scratchpad if flagged.
+  // bit 0 scratchpad follows, bit 1 reactive, bit 2 image follows; image length, restarts), 128-bit
+  // program words, the image of the external memory and 4,096 words of scratchpad if flagged.
   always @(load_req) if (load_req !== load_ack) begin
     load_fd = $fopen("load.bin", "rb");
     got = $fread(header, load_fd);
@@ -153,9 +154,10 @@ module ga2_tb;
     limit = header[3];
     load_spad = header[4][0];
     reactive = header[4][1];
+    load_image = header[4][2];
     restarts = header[6][0];
     if (program_length != 0) got = $fread(u_imem.mem, load_fd, 0, {15'd0, program_length});
-    u_ext.load(load_fd, header[5][16:0]);
+    if (load_image) u_ext.load(load_fd, header[5][16:0]);
 `ifndef GA2_NETLIST
     if (load_spad) got = $fread(dut.u_scratchpad.mem, load_fd);
 `endif

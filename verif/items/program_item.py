@@ -37,6 +37,8 @@ class ProgramItem:
         name: short, unique within a job.
         program: 128-bit instruction words; an address past the end reads as HALT.
         image: initial external memory, uint32, at most ``depth`` words, continued with zeros.
+        inherits: the external memory is what the last program of the job left, or all zero; the
+            item brings no image, and has the depth of that program.
         spad: scratchpad before the program, uint32 (4096,); None keeps what the last one left.
         latency: of the external memory in cycles, 1..64.
         latencies: latency of each read request in turn, 1..64, repeated; answered by the reactive
@@ -69,6 +71,7 @@ class ProgramItem:
     name: str
     program: list[int]
     image: Words = field(default_factory=_no_words)
+    inherits: bool = False
     spad: Words | None = None
     latency: int = DEFAULT_LATENCY
     latencies: tuple[int, ...] = ()
@@ -93,6 +96,12 @@ class ProgramItem:
         self._require(
             self.image.ndim == 1 and self.image.size <= self.depth, "image shape", self.image.shape
         )
+        if self.inherits:
+            self._require(
+                self.image.size == 0, "inherited memory with an image of", self.image.size
+            )
+            self._require(not self.latencies, "inherited memory with latencies", self.latencies)
+            self._require(self.abort_at is None, "inherited memory with abort in", self.abort_at)
         for latency in (self.latency, *self.latencies):
             self._require(1 <= latency <= MAX_LATENCY, "latency", latency)
         for cycle in self.start_pulses:

@@ -18,6 +18,7 @@ from pyuvm import uvm_factory
 
 from model.chip.image import Words
 from model.chip.isa import SPAD_WORDS, encode, halt, mm, st
+from model.chip.machine import RunResult
 from verif.env.predictor import Prediction, Predictor, predict
 from verif.env.result_log import ResultLog
 from verif.env.scoreboard import Scoreboard
@@ -54,10 +55,11 @@ class CachedPredictor(Predictor):
         """Predict the programs of a series; return their cycles."""
         spad: Words = np.zeros(SPAD_WORDS, dtype=np.uint32)
         cycles = 0
+        previous: RunResult | None = None
         for item in items:
-            prediction = predict(item, spad)
+            prediction = predict(item, spad, previous=previous)
             cls.cache[id(item)] = prediction
-            spad = prediction.spad_after
+            spad, previous = prediction.spad_after, prediction.expected
             cycles += prediction.expected.counters.total
         return cycles
 

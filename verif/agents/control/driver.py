@@ -8,9 +8,8 @@ import cocotb
 from cocotb.triggers import Event, First, RisingEdge, Timer
 from pyuvm import ConfigDB, uvm_analysis_port, uvm_driver
 
-from model.chip.image import Words
 from verif.agents.control.config import ControlConfig
-from verif.agents.control.load_file import write_load_file
+from verif.agents.control.load_file import Memories, write_load_file
 from verif.agents.control.transaction import ProgramTransaction
 from verif.items.program_item import RESET_CYCLES, ProgramItem
 from verif.items.result import ProgramResult
@@ -35,7 +34,7 @@ class ControlDriver(uvm_driver):
         self.config: ControlConfig = ConfigDB().get(self, "", "agent_config")
         self.dut: Any = cocotb.top
         self.ready = Event()  # powered up
-        self.preload = self.config.power_up
+        self.preload = Memories(spad=self.config.power_up)
         self.transaction: ProgramTransaction | None = None
 
     async def run_phase(self) -> None:
@@ -51,9 +50,9 @@ class ControlDriver(uvm_driver):
         if self.transaction is not None:
             self.transaction.result = result
 
-    def load_next(self, spad: Words) -> None:
-        """Load this scratchpad, uint32 (4096,), with the next program that brings none."""
-        self.preload = spad
+    def load_next(self, memories: Memories) -> None:
+        """Load these with the next program, as far as it brings none of its own."""
+        self.preload = memories
 
     async def power_up(self) -> None:
         """Start the clock, which rises half a period later, in reset."""
@@ -102,22 +101,23 @@ class ControlDriver(uvm_driver):
             await self.reset()
         await self.cycles(item.idle_after)
 
-    def scratchpad_for(self, item: ProgramItem) -> Words | None:
-        """Scratchpad to load with ``item``; None keeps what is there.
+    def memories_for(self, item: ProgramItem) -> Memories:
+        """What to load into both memories with ``item``.
 
         Raises:
-            LoadError: the item brings one, and the design is a netlist, which takes none.
+            LoadError: the item brings a scratchpad, and the design is a netlist, which takes none.
         """
-        preload, self.preload = self.preload, None
-        if self.probed:
-            return item.spad if item.spad is not None else preload
-        if item.spad is not None:
-            raise LoadError(f"item {item.name!r} brings a scratchpad; a netlist takes none")
-        return None
+        preload, self.preload = self.preload, Memories()
+        spad = item.spad if item.spad is not None else preload.spad
+        if not self.probed:
+            if item.spad is not None:
+                raise LoadError(f"item {item.name!r} brings a scratchpad; a netlist takes none")
+            spad = None
+        return Memories(spad, preload.image if item.inherits else item.image)
 
     async def load_and_start(self, item: ProgramItem) -> None:
         """Load and raise ``start``, for one cycle unless it is held; returns amid cycle 1."""
-        write_load_file(self.config.folder, item, self.scratchpad_for(item))
+        write_load_file(self.config.folder, item, self.memories_for(item))
         request = not self.dut.load_req.value
         self.dut.load_req.value = request
         self.dut.start.value = 1

@@ -158,6 +158,19 @@ def back_to_back() -> list[ProgramItem]:
 
 
 @directed(FAMILY)
+def memory_lives_on() -> list[ProgramItem]:
+    """Programs on the external memory that others left: rows are copied, written over, read."""
+    first = Builder("memory_lives_on/1").ext(0, pattern(64, salt=36))
+    first.add(ld(100, 0, 32), st(100, 96, 32))
+    copy = Builder("memory_lives_on/2").add(ld(0, 96, 32), st(0, 160, 32), ld(40, 0, 1))
+    over = Builder("memory_lives_on/3").add(ld(0, 160, 16), st(4, 168, 8))
+    last = Builder("memory_lives_on/4").add(ld(200, 32, 160), ld(0, 128, 32), st(200, 64, 160))
+    on: dict[str, Any] = {"depth": 256, "inherits": True, "reset_before": False}
+    kept = on | {"spad": None}
+    return [first.item(depth=256), copy.item(**on), over.item(**kept), last.item(**kept)]
+
+
+@directed(FAMILY)
 def reset_keeps_scratchpad() -> list[ProgramItem]:
     """A reset between programs clears counters and fault outputs; the scratchpad stays."""
     first = Builder("reset_keeps_scratchpad/1").ext(0, pattern(16, salt=35)).add(ld(100, 0, 16))

@@ -81,8 +81,13 @@ class Engine:
         live.log.ended = self._now
 
     def step(self) -> None:
-        """One engine step: arrivals, admission, and a chip program when there is work."""
+        """One engine step: arrivals, admission, and a chip program when there is work.
+
+        Steps before the next arrival are passed over when there is nothing to do.
+        """
         scheduler, table = self.scheduler, self.scheduler.table
+        if self._arriving and not (scheduler.waiting or scheduler.running):
+            self.tick = max(self.tick, self._arriving[0].request.arrival)
         while self._arriving and self._arriving[0].request.arrival <= self.tick:
             live = self._arriving.pop(0)
             live.log.arrived = self._now

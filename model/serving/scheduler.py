@@ -76,12 +76,8 @@ class Scheduler:
     def admit(self, now: tuple[int, int]) -> None:
         """Let waiting requests in, in order, while the pages that are not promised cover them."""
         while self.waiting and len(self.running) < self.options.batch:
-            promised = sum(
-                max(0, self._admission.need(live.request) - len(self.table.pages(live.rid)))
-                for live in self.running
-            )
             live = self.waiting[0]
-            if self.table.available - promised < self._admission.need(live.request):
+            if self._spare(self.running) < self._admission.need(live.request):
                 return
             self.waiting.popleft()
             self._open(live)
@@ -148,10 +144,23 @@ class Scheduler:
         return counts
 
     def _fitting(self, live: Live, count: int) -> int:
-        """How many of ``count`` new rows find a place among the pages that may be taken."""
-        while count and self.table.pages_needed(live.rid, count) > self.table.available:
+        """How many of ``count`` new rows find a place.
+
+        The first one may take any page, more than that only what others are not promised.
+        """
+        least = self.table.pages_needed(live.rid, 1)
+        if least > self.table.available:
+            return 0
+        spare = max(least, self._spare([one for one in self.running if one is not live]))
+        while self.table.pages_needed(live.rid, count) > spare:
             count -= 1
         return count
+
+    def _spare(self, others: Sequence[Live]) -> int:
+        """Pages that may be taken and are not promised to these requests."""
+        need, held = self._admission.need, self.table.pages
+        promised = (max(0, need(one.request) - len(held(one.rid))) for one in others)
+        return self.table.available - sum(promised)
 
     def _take(self, live: Live, drafted: list[int], count: int) -> Work:
         first = self.table.length(live.rid)

@@ -80,6 +80,8 @@ def test_every_drawn_request_is_decoded_as_if_alone(drawn: Any) -> None:
         assert len(log.admitted) - len(log.preempted) in ((0, 1) if log.cancelled else (1,))
     assert run.compilations <= run.compilation_bound
     assert run.peak_pages <= run.options.pool
+    if options["admission"] in ("exact", "longest") and not options["prefix_cache"]:
+        assert run.preemptions == 0
 
 
 # -- planted faults ------------------------------------------------------------------------------

@@ -87,7 +87,9 @@ def test_every_engine_step_stays_within_its_bounds() -> None:
     assert any(
         {segment.kind for segment in step.segments} == {"prefill", "decode"} for step in run.steps
     )
-    assert [tick.tick for tick in run.timeline] == list(range(len(run.timeline)))
+    ticks = [tick.tick for tick in run.timeline]
+    assert ticks == sorted(set(ticks))
+    assert {step.tick for step in run.steps} == set(ticks)  # nothing is idle
     assert run.timeline[-1].cycle == run.cycles
 
 
@@ -154,6 +156,29 @@ def test_the_last_admitted_gives_its_pages_back_and_is_computed_again() -> None:
     assert run.preemptions == sum(len(log.preempted) for log in run.events.values()) > 0
     assert not run.events["a"].preempted  # the oldest always goes on
     assert run.peak_pages <= 6
+
+
+@pytest.mark.parametrize("admission", ["exact", "longest"])
+def test_who_is_promised_its_pages_keeps_them(admission: str) -> None:
+    options: dict[str, Any] = {"pool": 6, "prefix_cache": False, "draft": 3}
+    assert served(**options).preemptions > 0
+    assert served(admission=admission, **options).preemptions == 0
+
+
+def test_admission_waits_for_what_is_promised() -> None:
+    def admitted(admission: str) -> int:
+        trace = [Request(f"r{i}", 0, [i], 9 if i else 17) for i in range(8)]
+        run = served(trace, window=None, sinks=0, batch=8, pool=12, admission=admission)
+        return run.timeline[0].running
+
+    # One page each; 5 + 3 + 3 pages of 12; three of ceil(80 / 8) rows, 3 pages; 5 + 5 pages.
+    assert [admitted(rule) for rule in ("one page", "exact", "expected", "longest")] == [8, 3, 4, 2]
+
+
+def test_nothing_happens_before_the_first_arrival() -> None:
+    run = served([Request("a", 10**9, [3], 3)])
+    assert [step.tick for step in run.steps] == [0, 10**9, 10**9 + 1, 10**9 + 2]
+    assert run.events["a"].arrived == (10**9, run.steps[0].counters.total)
 
 
 def test_drafts_that_come_true_save_steps() -> None:

@@ -76,6 +76,8 @@ def compile_options(
     if sim == "icarus":
         # Icarus decides at run time, in every build.
         return ["-Wall", *options], "fst"
+    # Else a module of the design would take the place of one of the testbench that has its name.
+    options.append("-Werror-MODDUP")
     if waves:
         suffix = wave_suffix()
         options += [f"--trace-{suffix}", "--trace-structs"]

@@ -16,6 +16,7 @@ from sim.engine.compilers import BuildError, tool_environment
 from sim.engine.design import Design
 from sim.engine.simulator import simulate
 from sim.engine.verilated import CompileError, compile_cpp
+from sim.shared.paths import SIMULATORS
 from verif.items.job import Job
 from verif.stimulus.directed import REGISTRY
 
@@ -148,6 +149,20 @@ def test_an_edit_while_it_compiles_gets_into_no_build(tmp_path: Path) -> None:
     later = compile_tiny(tmp_path)
     compiled = [path.read_text() for path in (later.folder / SNAPSHOT).rglob("value.svh")]
     assert compiled == ["`define VALUE 2\n"]
+
+
+@pytest.mark.parametrize("simulator", SIMULATORS)
+def test_a_module_of_the_design_takes_no_place_of_the_testbench(
+    tmp_path: Path, simulator: str
+) -> None:
+    bench = tmp_path / "watchdog.sv"
+    bench.write_text(
+        "module watchdog; endmodule\nmodule bench; tiny t(); watchdog w(); endmodule\n"
+    )
+    rtl = tiny(tmp_path / "rtl")
+    (rtl / "tiny.sv").write_text("module watchdog; endmodule\nmodule tiny; endmodule\n")
+    with pytest.raises(BuildError, match=r"(?i)watchdog"):
+        build(simulator, rtl=rtl, bench=[bench], top="bench")
 
 
 def test_what_was_read_unseen_is_refused(tmp_path: Path) -> None:

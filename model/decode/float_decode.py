@@ -17,6 +17,7 @@ from model.compiler.evaluate import evaluate
 from model.compiler.graph import FloatArray, Graph
 from model.compiler.scales import largest_values, merge_ranges
 from model.decode.tiny_lm import VOCABULARY, WIDTH, TinyLm
+from model.decode.visible import Visible
 from model.errors import ParameterError, check_int
 
 MAX_CONTEXT = MAX_K  # the matrix product over a context has K = context
@@ -56,15 +57,18 @@ def float_decode(
     steps: int,
     starts: Sequence[int] = tuple(range(VOCABULARY)),
     forced: NDArray[np.int64] | None = None,
+    sinks: int = 0,
 ) -> Iterator[FloatStep]:
     """Decode from each start token, yielding one FloatStep per step.
 
-    forced: (steps, S) tokens to feed instead of the model's own (teacher forcing). Raises
-    ParameterError for a bad window, number of steps or start token.
+    sinks: first rows that stay visible in the window. forced: (steps, S) tokens to feed instead of
+    the model's own (teacher forcing). Raises ParameterError for a bad window, number of sinks or
+    steps, or start token.
     """
     check_window(window, steps)
     for start in starts:
         check_int("start", start, 0, VOCABULARY - 1)
+    visible = Visible(window, sinks)
     tokens = np.array(starts, dtype=np.int64)
     keys: FloatArray = np.zeros((len(starts), 0, WIDTH))
     values: FloatArray = np.zeros((len(starts), 0, WIDTH))
@@ -75,9 +79,9 @@ def float_decode(
         graph = lm.decode_graph(context)
         inputs = {"x": lm.embedding[tokens][:, None, :]}
         if context > 1:
-            first = step - context  # of the rows in the window, counted from 0
-            inputs["kc"] = keys[:, first:]
-            inputs["vc"] = values[:, first:]
+            past = visible.rows(step - 1)[:-1]
+            inputs["kc"] = keys[:, past]
+            inputs["vc"] = values[:, past]
         node_values = evaluate(graph, inputs)
         named = {node.name: node_values[node.index] for node in graph.nodes}
         chosen = named["tok"][:, 0, 0].astype(np.int64)

@@ -14,8 +14,8 @@ import pytest
 from front_end import call
 
 from model.serving import Request, serve
+from model.serving.summary import rank
 from model.serving.trace import draw_requests, read_requests, to_json
-from sim.serving.figures import rank
 from sim.serving.job import Served, serving_job
 from sim.shared import junit
 from sim.shared.cli import run

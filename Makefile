@@ -56,11 +56,6 @@ sim_opts = --sim=$(SIM) $(call opt,RTL,--rtl) $(call flag,WAVES,--waves)
 decode_opts = $(call opt,WINDOWS,--windows) $(call opt,STEPS,--steps) $(call opt,MODEL,--model) \
   $(call opt,SEED,--seed) $(call opt,START,--start) $(call opt,PAGE,--page) $(call opt,POOL,--pool) \
   $(call opt,LAT,--latency)
-serve_opts = $(call opt,MODEL,--model) $(call opt,SEED,--seed) $(call opt,REQUESTS,--requests) \
-  $(call opt,RATE,--rate) $(call opt,TRACE,--trace) $(call opt,BATCH,--batch) $(call opt,ROWS,--rows) \
-  $(call opt,WINDOW,--window) $(call opt,SINKS,--sinks) $(call opt,PAGE,--page) \
-  $(call opt,POOL,--pool) $(call opt,DRAFT,--draft) $(call opt,ADMISSION,--admission) \
-  $(call opt,RESIDENT,--resident) $(call opt,LAT,--latency) $(call flag,COMPARE,--compare)
 program_opts = $(call opt,PROGRAM,--program) $(call opt,EXT,--ext) $(call opt,OUT,--out) \
   $(call opt,DEPTH,--depth) $(call opt,SPAD,--spad) $(call opt,LAT,--latency) \
   $(call opt,LATS,--latencies) $(call opt,PULSES,--pulses)
@@ -70,17 +65,14 @@ program_opts = $(call opt,PROGRAM,--program) $(call opt,EXT,--ext) $(call opt,OU
 .NOTPARALLEL:
 
 ##@ Main
-.PHONY: all decode compare serve waves run trace disasm studies
+.PHONY: all decode compare waves run trace disasm train evaluate studies
 all: decode
 
-decode: setup ## windowed decode on the RTL (default): SIM=icarus|verilator WINDOWS="none 8 4" STEPS=32 MODEL=structured|random SEED=1 START=0 PAGE=4 POOL=64 LAT=8 [WAVES=1] [RTL=folder of your own design]
+decode: setup ## windowed decode on the RTL (default): SIM=icarus|verilator WINDOWS="none 8 4" STEPS=32 MODEL=structured|random|trained|trained-window16|trained-int4 SEED=1 START=0 PAGE=4 POOL=64 LAT=8 [WAVES=1] [RTL=folder of your own design]
 	@$(PY) -m sim.decode $(sim_opts) $(decode_opts)
 
 compare: setup-simulate-icarus-verilator ## the same in both simulators, which must agree on memory, counters and retire records: WINDOWS= STEPS= MODEL= SEED= START= PAGE= POOL= LAT= RTL=
 	@$(PY) -m sim.decode.compare $(call opt,RTL,--rtl) $(decode_opts)
-
-serve: $(if $(filter 1,$(value COMPARE)),setup-all,setup) ## many requests served from pages in the chip's memory, every program of it on the RTL: SIM=... MODEL=random SEED=2 REQUESTS=24 RATE=0.5 | TRACE=requests.json; BATCH=8 ROWS=16 WINDOW=8 SINKS=2 PAGE=4 POOL=48 DRAFT=3 ADMISSION="one page" RESIDENT=1 LAT=8 [COMPARE=1 in both simulators] [WAVES=1] [RTL=folder]
-	@$(PY) -m sim.serving $(sim_opts) $(serve_opts)
 
 waves: WAVES := 1
 waves: decode ## the same with waves, into build/waves (also WAVES=1 with decode and run): STEPS=2 keeps them small
@@ -94,6 +86,12 @@ trace: setup ## instructions of a program on a time line, for Perfetto: PROGRAM=
 
 disasm: setup-simulate ## print a program as assembly: PROGRAM=file.asm|file.hex
 	@$(PY) -m sim.programs.disasm $(call opt,PROGRAM,--program)
+
+train: setup-simulate ## train the model's weights on its text (from the package index), minutes on one core: [WEIGHTS="full window16"] [STEPS=8000] [OUT=build/train]
+	@OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(PY) -m sim.trained.train $(call opt,WEIGHTS,--weights) $(call opt,STEPS,--steps) $(call opt,OUT,--out)
+
+evaluate: setup-simulate ## bits per character of the trained model: float and chip, windows, sinks, int4 cache; its operand values beside random ones
+	@$(PY) -m sim.trained.evaluate
 
 studies: setup-simulate ## page-table log, memory, prefix sharing, window accuracy, serving arithmetic
 	@$(PY) -m model.studies

@@ -96,7 +96,7 @@ class Graph:
             raise GraphError(f"input {name!r}: {bits} bits cannot come in pieces")
         return self._add(Kind.INPUT, (), rows, cols, name, tag=tag, bits=bits, pieces=tuple(pieces))
 
-    def weight(self, name: str, values: ArrayLike, bits: int = 8) -> Node:
+    def weight(self, name: str, values: ArrayLike, bits: int = 8, tag: str | None = None) -> Node:
         """Add a constant tensor, stored as int8 or as int4 packed eight to a word."""
         try:
             array = np.array(values, dtype=np.float64)
@@ -112,7 +112,7 @@ class Graph:
             )
         _check_bits("weight", name, bits)
         rows, cols = array.shape
-        return self._add(Kind.WEIGHT, (), rows, cols, name, bits=bits, values=array)
+        return self._add(Kind.WEIGHT, (), rows, cols, name, tag=tag, bits=bits, values=array)
 
     def matmul(
         self,

@@ -63,7 +63,9 @@ class IntegerGraph:
             a, b = node.operands
             factor = node.factor * scale[a] * scale[b] / scale[node.index]
             right = np.swapaxes(args[1], -1, -2) if node.transpose_b else args[1]
-            return _rescaled(args[0] @ right, factor, node.index in self._fused)
+            # Exact in float64, whose products a BLAS does: sums stay far below 2**53.
+            product = (args[0].astype(np.float64) @ right.astype(np.float64)).astype(np.int64)
+            return _rescaled(product, factor, node.index in self._fused)
         if node.kind is Kind.ADD:
             left, right = (
                 arg if scale[i] == scale[node.index] else self._moved(arg, i, node.index, False)

@@ -9,6 +9,8 @@ from model.chip.image import Words
 from model.chip.machine import Machine, RunResult
 from model.chip.timing import Latency
 from model.compiler.compiled import Compiled
+from model.compiler.graph import FloatArray
+from model.decode.language_model import LanguageModel, new_row
 
 
 class Backend(Protocol):
@@ -35,8 +37,9 @@ class MachineBackend:
 class HostStep:
     """One decode step as a host saw it.
 
-    logits, k_new and v_new are the chip's integers (16 each); pages_in_use is the pool's count when
-    the step started, before its row was appended (0 for a host without pages).
+    logits, k_new and v_new are the chip's integers, key and value the real numbers that the latter
+    stand for; pages_in_use is the pool's count when the step started, before its row was appended
+    (0 for a host without pages).
     """
 
     step: int
@@ -46,6 +49,8 @@ class HostStep:
     logits: tuple[int, ...]
     k_new: tuple[int, ...]
     v_new: tuple[int, ...]
+    key: FloatArray
+    value: FloatArray
     pages_in_use: int
     compiled: Compiled
     image: Words
@@ -53,6 +58,7 @@ class HostStep:
 
 
 def read_step(
+    lm: LanguageModel,
     compiled: Compiled,
     image: Words,
     run: RunResult,
@@ -65,15 +71,22 @@ def read_step(
     """Collect the outputs of a decode program that has run. Raises RuntimeError if it faulted."""
     if run.fault:
         raise RuntimeError(f"decode step {step} faulted at {run.fault_pc}: {run.fault.name}")
-    out = {name: tuple(compiled.read(run.ext, name).ravel().tolist()) for name in compiled.outputs}
+    out = {name: compiled.read(run.ext, name)[0] for name in compiled.outputs}
+    real = {name: out[name] * region.scale for name, region in compiled.outputs.items()}
+    k_new, v_new = (
+        tuple(part for name in names for part in out[f"{name}_new"].tolist())
+        for names in (lm.key_names, lm.value_names)
+    )
     return HostStep(
         step,
         context,
         token,
-        out["tok"][0],
-        out["logits"],
-        out["k_new"],
-        out["v_new"],
+        int(out["tok"][0]),
+        tuple(out["logits"].tolist()),
+        k_new,
+        v_new,
+        new_row(lm.key_names, real),
+        new_row(lm.value_names, real),
         pages,
         compiled,
         image,

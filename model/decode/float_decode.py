@@ -16,8 +16,7 @@ from model.chip.isa import MAX_K
 from model.compiler.evaluate import evaluate
 from model.compiler.graph import FloatArray, Graph
 from model.compiler.scales import largest_values, merge_ranges
-from model.decode.tiny_lm import VOCABULARY, WIDTH, TinyLm
-from model.decode.visible import Visible
+from model.decode.language_model import LanguageModel, cache_inputs, new_row
 from model.errors import ParameterError, check_int
 
 MAX_CONTEXT = MAX_K  # the matrix product over a context has K = context
@@ -48,46 +47,45 @@ class FloatStep:
     values: list[FloatArray]
     tokens_in: NDArray[np.int64]  # (S,)
     tokens_out: NDArray[np.int64]  # (S,)
-    logits: FloatArray  # (S, 16)
+    logits: FloatArray  # (S, vocabulary)
 
 
 def float_decode(
-    lm: TinyLm,
+    lm: LanguageModel,
     window: int | None,
     steps: int,
-    starts: Sequence[int] = tuple(range(VOCABULARY)),
+    starts: Sequence[int] | None = None,
     forced: NDArray[np.int64] | None = None,
-    sinks: int = 0,
 ) -> Iterator[FloatStep]:
-    """Decode from each start token, yielding one FloatStep per step.
+    """Decode from each start token (None: every one there is), yielding one FloatStep per step.
 
-    sinks: first rows that stay visible in the window. forced: (steps, S) tokens to feed instead of
-    the model's own (teacher forcing). Raises ParameterError for a bad window, number of sinks or
-    steps, or start token.
+    forced: (steps, S) tokens to feed instead of the model's own (teacher forcing). Raises
+    ParameterError for a bad window, number of steps or start token.
     """
     check_window(window, steps)
+    if starts is None:
+        starts = range(lm.vocabulary)
     for start in starts:
-        check_int("start", start, 0, VOCABULARY - 1)
-    visible = Visible(window, sinks)
+        check_int("start", start, 0, lm.vocabulary - 1)
     tokens = np.array(starts, dtype=np.int64)
-    keys: FloatArray = np.zeros((len(starts), 0, WIDTH))
-    values: FloatArray = np.zeros((len(starts), 0, WIDTH))
+    keys: list[FloatArray] = []  # of each step, (S, 1, width of a row)
+    values: list[FloatArray] = []
     for step in range(1, steps + 1):
         if forced is not None:
             tokens = forced[step - 1]
         context = context_size(step, window)
         graph = lm.decode_graph(context)
-        inputs = {"x": lm.embedding[tokens][:, None, :]}
+        inputs = {"x": lm.embed(tokens.tolist())[:, None, :]}
         if context > 1:
-            past = visible.rows(step - 1)[:-1]
-            inputs["kc"] = keys[:, past]
-            inputs["vc"] = values[:, past]
+            first = step - context  # of the rows in the window, counted from 0
+            past = (np.concatenate(rows[first:], axis=1) for rows in (keys, values))
+            inputs |= cache_inputs(lm, *past)
         node_values = evaluate(graph, inputs)
         named = {node.name: node_values[node.index] for node in graph.nodes}
         chosen = named["tok"][:, 0, 0].astype(np.int64)
         yield FloatStep(step, context, graph, node_values, tokens, chosen, named["logits"][:, 0, :])
-        keys = np.concatenate([keys, named["k_new"]], axis=1)
-        values = np.concatenate([values, named["v_new"]], axis=1)
+        keys.append(new_row(lm.key_names, named))
+        values.append(new_row(lm.value_names, named))
         tokens = chosen
 
 
@@ -106,7 +104,7 @@ class Calibration:
     tokens: NDArray[np.int64]
 
 
-def calibrate(lm: TinyLm, window: int | None, steps: int) -> Calibration:
+def calibrate(lm: LanguageModel, window: int | None, steps: int) -> Calibration:
     """Run the float model from all 16 start tokens. Raises ParameterError like float_decode."""
     ranges: dict[int, list[float]] = {}
     tag_ranges = {"x": 0.0, "k": 0.0, "v": 0.0}

@@ -8,14 +8,14 @@ import numpy as np
 
 from model.compiler.graph import FloatArray
 from model.decode.backend import Backend, HostStep, read_step
+from model.decode.language_model import cache_inputs
 from model.decode.page_table import PageTable, RequestId
 from model.decode.programs import DecodePrograms
-from model.decode.tiny_lm import VOCABULARY
 from model.errors import check_int
 
 
 class KvRow(NamedTuple):
-    """Cached key and value of one token, dequantized, (16,) each."""
+    """Cached keys and values of one token, dequantized, of all layers and heads."""
 
     key: FloatArray
     value: FloatArray
@@ -50,22 +50,28 @@ class PagedHost:
         Raises ParameterError (token or context), UnknownRequest, or OutOfPages; then the cache is
         as before and the step can be repeated.
         """
-        check_int("token", token, 0, VOCABULARY - 1)
+        check_int("token", token, 0, self.programs.lm.vocabulary - 1)
         step = self.table.length(rid) + 1
         context, compiled = self.programs.for_step(step)
         pages = self.table.pages_in_use
         inputs = {"x": self.programs.lm.embed([token])}
         if context > 1:
             past = self.table.rows(rid, step - context, step - 1)
-            inputs["kc"] = np.stack([row.key for row in past])
-            inputs["vc"] = np.stack([row.value for row in past])
+            keys, values = (np.stack(rows) for rows in zip(*past, strict=True))
+            inputs |= cache_inputs(self.programs.lm, keys, values)
         image = compiled.fill(inputs)
         run = self.backend.run(compiled, image)
         result = read_step(
-            compiled, image, run, step=step, context=context, token=token, pages=pages
+            self.programs.lm,
+            compiled,
+            image,
+            run,
+            step=step,
+            context=context,
+            token=token,
+            pages=pages,
         )
-        key = np.array(result.k_new) * compiled.outputs["k_new"].scale
-        value = np.array(result.v_new) * compiled.outputs["v_new"].scale
+        key, value = result.key, result.value
         window = self.programs.window
         keep_from = 0 if window is None else step + 1 - window
         self.table.append(rid, KvRow(key, value), keep_from)

@@ -5,10 +5,13 @@ It shares neither the page table nor the paged host's arithmetic on steps, conte
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from model.compiler.graph import FloatArray
 from model.decode.backend import Backend, HostStep, read_step
+from model.decode.language_model import cache_inputs
 from model.decode.programs import DecodePrograms
 
 
@@ -27,10 +30,12 @@ class PlainHost:
         compiled = self.programs.by_context[kept + 1]
         inputs = {"x": self.programs.lm.embed([token])}
         if kept:
-            inputs["kc"] = np.array([key for key, _ in self.rows[-kept:]])
-            inputs["vc"] = np.array([value for _, value in self.rows[-kept:]])
+            keys = np.array([key for key, _ in self.rows[-kept:]])
+            values = np.array([value for _, value in self.rows[-kept:]])
+            inputs |= cache_inputs(self.programs.lm, keys, values)
         image = compiled.fill(inputs)
         result = read_step(
+            self.programs.lm,
             compiled,
             image,
             self.backend.run(compiled, image),
@@ -38,31 +43,51 @@ class PlainHost:
             context=kept + 1,
             token=token,
         )
-        key = np.array(result.k_new) * compiled.outputs["k_new"].scale
-        value = np.array(result.v_new) * compiled.outputs["v_new"].scale
-        self.rows.append((key, value))
+        self.rows.append((result.key, result.value))
         return result
 
 
 def recomputed_step(programs: DecodePrograms, backend: Backend, tokens: list[int]) -> HostStep:
     """The step that feeds the last of ``tokens``, computed from the token ids alone.
 
-    No cache is involved: this model's keys and values depend on their own token only, so each one
-    in the window comes from a run of the one-token program.
+    No cache is involved. In a model of one layer, keys and values depend on their own token only,
+    so each one in the window comes from a run of the one-token program. In others they depend on
+    all that the layers below have seen, so that every step from the first on is run again.
     """
+    if len(programs.lm.key_names) == 1:
+        window = programs.window
+        first = 0 if window is None else max(0, len(tokens) - window)
+        rows = {i: _attend(programs, backend, tokens, i, {}) for i in range(first, len(tokens) - 1)}
+        return _attend(programs, backend, tokens, len(tokens) - 1, rows)
+    rows = {}
+    for index in range(len(tokens)):
+        rows[index] = _attend(programs, backend, tokens, index, rows)
+    return rows[len(tokens) - 1]
+
+
+def _attend(
+    programs: DecodePrograms,
+    backend: Backend,
+    tokens: list[int],
+    index: int,
+    rows: Mapping[int, HostStep],
+) -> HostStep:
+    """Run the step of token ``index`` on those of the rows before it that its window holds."""
     window = programs.window
-    seen = tokens if window is None else tokens[max(0, len(tokens) - window) :]
-    single = programs.by_context[1]
-    keys: list[FloatArray] = []
-    values: list[FloatArray] = []
-    for token in seen[:-1]:
-        run = backend.run(single, single.fill({"x": programs.lm.embed([token])}))
-        keys.append(single.read(run.ext, "k_new")[0] * single.outputs["k_new"].scale)
-        values.append(single.read(run.ext, "v_new")[0] * single.outputs["v_new"].scale)
-    compiled = programs.by_context[len(seen)]
-    inputs = {"x": programs.lm.embed(seen[-1:])}
-    if keys:
-        inputs |= {"kc": np.array(keys), "vc": np.array(values)}
+    seen = [i for i in rows if window is None or i > index - window]
+    compiled = programs.by_context[len(seen) + 1]
+    inputs = {"x": programs.lm.embed([tokens[index]])}
+    if seen:
+        keys = np.array([rows[i].key for i in seen])
+        values = np.array([rows[i].value for i in seen])
+        inputs |= cache_inputs(programs.lm, keys, values)
     image = compiled.fill(inputs)
-    run = backend.run(compiled, image)
-    return read_step(compiled, image, run, step=len(tokens), context=len(seen), token=tokens[-1])
+    return read_step(
+        programs.lm,
+        compiled,
+        image,
+        backend.run(compiled, image),
+        step=index + 1,
+        context=len(seen) + 1,
+        token=tokens[index],
+    )

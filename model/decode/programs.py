@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from model.compiler.codegen import compile_graph
 from model.compiler.compiled import Compiled
-from model.decode.float_decode import Calibration, calibrate, context_size
-from model.decode.tiny_lm import TinyLm, tiny_lm
+from model.decode.float_decode import Calibration, context_size
+from model.decode.language_model import LanguageModel
+from model.decode.models import calibration_of, language_model
 from model.errors import ParameterError
 
 
@@ -20,7 +21,7 @@ class DecodePrograms:
     by_context: context size -> program; with a window of W tokens only 1..W occur.
     """
 
-    lm: TinyLm
+    lm: LanguageModel
     calibration: Calibration
     by_context: Mapping[int, Compiled]
 
@@ -31,8 +32,12 @@ class DecodePrograms:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The compiler's notes on all programs, smallest context first."""
-        return tuple(f"context {n}: {note}" for n, c in self.by_context.items() for note in c.notes)
+        """The compiler's notes on all programs, smallest context first, each told once."""
+        contexts: dict[str, list[int]] = {}
+        for context, compiled in self.by_context.items():
+            for note in compiled.notes:
+                contexts.setdefault(note, []).append(context)
+        return tuple(f"context {_span(of)}: {note}" for note, of in contexts.items())
 
     def for_step(self, step: int) -> tuple[int, Compiled]:
         """Context size of a step (counted from 1) and its program. Raises ParameterError."""
@@ -40,6 +45,10 @@ class DecodePrograms:
         if context not in self.by_context:
             raise ParameterError("context", context, f"one of 1..{max(self.by_context)}, compiled")
         return context, self.by_context[context]
+
+
+def _span(contexts: Sequence[int]) -> str:
+    return ", ".join(map(str, contexts)) if len(contexts) < 3 else f"{contexts[0]}..{contexts[-1]}"
 
 
 @lru_cache(maxsize=64)
@@ -50,8 +59,8 @@ def decode_programs(
 
     Raises ParameterError or CompileError.
     """
-    lm = tiny_lm(kind, seed)
-    calibration = calibrate(lm, window, steps)
+    lm = language_model(kind, seed)
+    calibration = calibration_of(lm, window, steps)
     compiled = {
         context: compile_graph(
             lm.decode_graph(context),

@@ -49,6 +49,10 @@ class TinyLm:
     w_1: FloatArray
     w_2: FloatArray
 
+    vocabulary = VOCABULARY
+    key_names = ("k",)
+    value_names = ("v",)
+
     def embed(self, tokens: Sequence[int]) -> FloatArray:
         """Rows of the embedding, (len(tokens), 16)."""
         return self.embedding[np.asarray(tokens, dtype=np.int64)]

@@ -10,10 +10,10 @@ from model.chip.isa import EXT_WORDS
 from model.chip.timing import Counters
 from model.decode.backend import HostStep, MachineBackend
 from model.decode.float_decode import check_window
+from model.decode.models import default_depth, language_model
 from model.decode.page_table import OutOfPages, PageTable
 from model.decode.paged_host import PagedHost, pages_at_start
 from model.decode.programs import decode_programs
-from model.decode.tiny_lm import VOCABULARY, tiny_lm
 from model.errors import check_int
 
 MAX_LATENCY = 64
@@ -24,7 +24,7 @@ DEFAULT_WINDOWS: tuple[int | None, ...] = (None, 8, 4)
 class DecodeParams:
     """Parameters of one decode run, checked when built (ParameterError).
 
-    model: structured or random; seed >= 0 of its weights; start token 0..15; window >= 1 tokens or
+    model: one of models.KINDS; seed >= 0 of drawn weights; start: a token; window >= 1 tokens or
     None; steps >= 1, with at most 64 tokens of context; page >= 1 rows a page; pool >= 1 pages;
     latency 1..64 cycles of external reads; depth 1..65536 words of external memory.
     """
@@ -40,8 +40,8 @@ class DecodeParams:
     depth: int = 8192
 
     def __post_init__(self) -> None:
-        tiny_lm(self.model, self.seed)  # checks both
-        check_int("start", self.start, 0, VOCABULARY - 1)
+        lm = language_model(self.model, self.seed)  # checks both
+        check_int("start", self.start, 0, lm.vocabulary - 1)
         check_window(self.window, self.steps)
         check_int("page", self.page, 1)
         check_int("pool", self.pool, 1)
@@ -110,14 +110,15 @@ def compile_decode(
     page: int = 4,
     pool: int = 64,
     latency: int = 8,
-    depth: int = 8192,
+    depth: int | None = None,
 ) -> DecodeRun:
     """Compile a decode run and play it on the reference machine, each token feeding the next step.
 
-    Parameters as in DecodeParams. Raises ParameterError, CompileError, or OutOfPages with the pool
-    that would do.
+    Parameters as in DecodeParams; depth None: what the model needs. Raises ParameterError,
+    CompileError, or OutOfPages with the pool that would do.
     """
-    return run_decode(DecodeParams(model, seed, start, window, steps, page, pool, latency, depth))
+    words = default_depth(model) if depth is None else depth
+    return run_decode(DecodeParams(model, seed, start, window, steps, page, pool, latency, words))
 
 
 @lru_cache(maxsize=16)

@@ -61,10 +61,8 @@ class SoloHost:
         image = compiled.fill(inputs)
         run = self._backend.run(compiled, image)
         step = len(self.rows) + 1
-        result = read_step(compiled, image, run, step=step, context=context, token=token)
-        key = np.array(result.k_new) * compiled.outputs["k_new"].scale
-        value = np.array(result.v_new) * compiled.outputs["v_new"].scale
-        self.rows.append((key, value))
+        result = read_step(lm, compiled, image, run, step=step, context=context, token=token)
+        self.rows.append((result.key, result.value))
         return result
 
 

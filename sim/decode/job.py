@@ -9,6 +9,8 @@ from typing import Any
 
 from model.decode.tiny_lm import rule
 from model.decode.workload import DecodeRun, run_decode
+from model.trained.lm import KINDS as TRAINED
+from model.trained.shape import decode
 from sim.decode.options import DecodeOptions, window_name
 from verif.items.job import Job
 from verif.items.program_item import ProgramItem
@@ -49,6 +51,12 @@ class WindowOutcome:
         tokens = self.run.tokens
         return sum(rule(a) == b for a, b in pairwise(tokens))
 
+    @property
+    def text(self) -> str | None:
+        """What a trained model wrote, its start character first; None for others."""
+        trained = self.run.params.model in TRAINED
+        return decode(self.run.tokens) if trained else None
+
     def to_json(self) -> dict[str, Any]:
         """Figures for the result file; the counters are the RTL's."""
         steps = [
@@ -64,6 +72,7 @@ class WindowOutcome:
             "total_cycles": self.total_cycles,
             "peak_pages": self.run.peak_pages,
             "tokens": list(self.run.tokens),
+            "text": self.text,
             "passed": self.passed,
             "steps": steps,
         }

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from model.decode.float_decode import MAX_CONTEXT
+from model.decode.models import default_depth
 from model.decode.workload import DEFAULT_WINDOWS, DecodeParams
+from model.trained.lm import KINDS as TRAINED
 from sim.engine.design import add_design_option
 from sim.shared.cli import integer
 from sim.shared.errors import UsageError
@@ -36,7 +38,7 @@ def add_decode_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--windows", default=" ".join(map(window_name, DEFAULT_WINDOWS)))
     parser.add_argument("--steps", type=integer, default=default.steps)
     parser.add_argument("--model", default=default.model)
-    parser.add_argument("--seed", type=integer, default=default.seed)
+    parser.add_argument("--seed", type=integer, help=f"of drawn weights ({default.seed})")
     parser.add_argument("--start", type=integer, default=default.start)
     parser.add_argument("--page", type=integer, default=default.page)
     parser.add_argument("--pool", type=integer, default=default.pool)
@@ -50,6 +52,10 @@ def decode_options(args: argparse.Namespace) -> DecodeOptions:
     Raises:
         UsageError, ParameterError: naming the value and what would be right.
     """
+    if args.model in TRAINED and args.seed is not None:
+        raise UsageError(
+            f"SEED={args.seed}: MODEL={args.model} has trained weights, which take none"
+        )
     runs: dict[int | None, DecodeParams] = {}
     for window in parse_windows(args.windows):
         if args.steps > MAX_CONTEXT and (window is None or window > MAX_CONTEXT):
@@ -60,13 +66,14 @@ def decode_options(args: argparse.Namespace) -> DecodeOptions:
             )
         runs[window] = DecodeParams(
             model=args.model,
-            seed=args.seed,
+            seed=DecodeParams.seed if args.seed is None else args.seed,
             start=args.start,
             window=window,
             steps=args.steps,
             page=args.page,
             pool=args.pool,
             latency=args.latency,
+            depth=default_depth(args.model),
         )
     return DecodeOptions(runs)
 

@@ -8,6 +8,7 @@ from rich.console import Console
 
 from model.checks.subject import Check
 from model.decode.workload import DecodeParams
+from model.trained.lm import KINDS as TRAINED
 from sim.decode.job import WindowOutcome
 from sim.decode.options import window_name
 from sim.engine.design import Design, print_design
@@ -19,9 +20,10 @@ Outcomes = Mapping[int | None, WindowOutcome]
 
 def print_heading(console: Console, simulator: str, params: DecodeParams, design: Design) -> None:
     """Say what runs, with everything needed to run it again."""
+    seed = "" if params.model in TRAINED else f", seed {params.seed}"
     console.print(
-        f"GA-2 windowed decode on {simulator}: {params.model} model, seed {params.seed}, start "
-        f"token {params.start}, {params.steps} steps, pages of {params.page} rows, pool of "
+        f"GA-2 windowed decode on {simulator}: {params.model} model{seed}, start token "
+        f"{params.start}, {params.steps} steps, pages of {params.page} rows, pool of "
         f"{params.pool}, latency {params.latency}",
         soft_wrap=True,
     )
@@ -58,6 +60,8 @@ def print_windows(console: Console, outcomes: Outcomes) -> None:
         )
     console.print(format_table(rows, "<>>>>"), soft_wrap=True)
     for window, outcome in outcomes.items():
+        if outcome.text is not None:
+            console.print(f"window {window_name(window):>4} wrote {outcome.text!r}", soft_wrap=True)
         for note in outcome.run.notes:
             console.print(f"note (window {window_name(window)}): {note}", soft_wrap=True)
 

@@ -39,7 +39,9 @@ class CommandParams(Params, frozen=True):
 class DecodeParams(Params, frozen=True):
     """Decode steps: the model, the first token, how many steps, and pages of the cache."""
 
-    model: Literal["structured", "random"] = "structured"
+    model: Literal["structured", "random", "trained", "trained-window16", "trained-int4"] = (
+        "structured"
+    )
     start: Natural = 0
     steps: Count = 32
     pool: Count = 64

@@ -29,6 +29,7 @@ from sim.report import (
     speed,
     testplan,
     timeline,
+    trained,
     trends,
 )
 from sim.report.headline import Headline, judge
@@ -49,6 +50,7 @@ MODULES = (
     formal,
     decode,
     timeline,
+    trained,
     pages,
     memory,
     speed,

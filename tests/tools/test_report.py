@@ -133,6 +133,15 @@ def test_every_section_says_which_design_it_is_about(full):
         assert samples.OWN["hash"] in head
 
 
+def test_the_trained_model_has_its_figures_and_what_only_it_brings(full):
+    text = full.text.split('<section id="trained"')[1].split("</section>")[0]
+    for shown in ("2.145", "+0.020", "1 only the network (mm_power)", "52,347", "1-gram"):
+        assert shown in text
+    for figure in ("trained-windows", "trained-loss", "trained-operands"):
+        assert f'id="{figure}"' in text
+    assert "at most 0.020 from float" in full.text
+
+
 @pytest.mark.parametrize(
     "command",
     [

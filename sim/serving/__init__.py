@@ -1,1 +1,0 @@
-"""Serving: requests through the engine, every chip program of it on the RTL."""

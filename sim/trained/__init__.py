@@ -1,0 +1,1 @@
+"""The trained model: its training (``make train``) and what it is measured on."""

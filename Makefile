@@ -56,6 +56,11 @@ sim_opts = --sim=$(SIM) $(call opt,RTL,--rtl) $(call flag,WAVES,--waves)
 decode_opts = $(call opt,WINDOWS,--windows) $(call opt,STEPS,--steps) $(call opt,MODEL,--model) \
   $(call opt,SEED,--seed) $(call opt,START,--start) $(call opt,PAGE,--page) $(call opt,POOL,--pool) \
   $(call opt,LAT,--latency)
+serve_opts = $(call opt,MODEL,--model) $(call opt,SEED,--seed) $(call opt,REQUESTS,--requests) \
+  $(call opt,RATE,--rate) $(call opt,TRACE,--trace) $(call opt,BATCH,--batch) $(call opt,ROWS,--rows) \
+  $(call opt,WINDOW,--window) $(call opt,SINKS,--sinks) $(call opt,PAGE,--page) \
+  $(call opt,POOL,--pool) $(call opt,DRAFT,--draft) $(call opt,ADMISSION,--admission) \
+  $(call opt,RESIDENT,--resident) $(call opt,LAT,--latency) $(call flag,COMPARE,--compare)
 program_opts = $(call opt,PROGRAM,--program) $(call opt,EXT,--ext) $(call opt,OUT,--out) \
   $(call opt,DEPTH,--depth) $(call opt,SPAD,--spad) $(call opt,LAT,--latency) \
   $(call opt,LATS,--latencies) $(call opt,PULSES,--pulses)
@@ -65,7 +70,7 @@ program_opts = $(call opt,PROGRAM,--program) $(call opt,EXT,--ext) $(call opt,OU
 .NOTPARALLEL:
 
 ##@ Main
-.PHONY: all decode compare waves run trace disasm train evaluate studies
+.PHONY: all decode compare serve waves run trace disasm train evaluate studies
 all: decode
 
 decode: setup ## windowed decode on the RTL (default): SIM=icarus|verilator WINDOWS="none 8 4" STEPS=32 MODEL=structured|random|trained|trained-window16|trained-int4 SEED=1 START=0 PAGE=4 POOL=64 LAT=8 [WAVES=1] [RTL=folder of your own design]
@@ -73,6 +78,9 @@ decode: setup ## windowed decode on the RTL (default): SIM=icarus|verilator WIND
 
 compare: setup-simulate-icarus-verilator ## the same in both simulators, which must agree on memory, counters and retire records: WINDOWS= STEPS= MODEL= SEED= START= PAGE= POOL= LAT= RTL=
 	@$(PY) -m sim.decode.compare $(call opt,RTL,--rtl) $(decode_opts)
+
+serve: $(if $(filter 1,$(value COMPARE)),setup-all,setup) ## many requests served from pages in the chip's memory, every program of it on the RTL: SIM=... MODEL=random SEED=2 REQUESTS=24 RATE=0.5 | TRACE=requests.json; BATCH=8 ROWS=16 WINDOW=8 SINKS=2 PAGE=4 POOL=48 DRAFT=3 ADMISSION="one page" RESIDENT=1 LAT=8 [COMPARE=1 in both simulators] [WAVES=1] [RTL=folder]
+	@$(PY) -m sim.serving $(sim_opts) $(serve_opts)
 
 waves: WAVES := 1
 waves: decode ## the same with waves, into build/waves (also WAVES=1 with decode and run): STEPS=2 keeps them small

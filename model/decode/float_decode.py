@@ -17,6 +17,7 @@ from model.compiler.evaluate import evaluate
 from model.compiler.graph import FloatArray, Graph
 from model.compiler.scales import largest_values, merge_ranges
 from model.decode.language_model import LanguageModel, cache_inputs, new_row
+from model.decode.visible import Visible
 from model.errors import ParameterError, check_int
 
 MAX_CONTEXT = MAX_K  # the matrix product over a context has K = context
@@ -56,17 +57,20 @@ def float_decode(
     steps: int,
     starts: Sequence[int] | None = None,
     forced: NDArray[np.int64] | None = None,
+    sinks: int = 0,
 ) -> Iterator[FloatStep]:
     """Decode from each start token (None: every one there is), yielding one FloatStep per step.
 
-    forced: (steps, S) tokens to feed instead of the model's own (teacher forcing). Raises
-    ParameterError for a bad window, number of steps or start token.
+    sinks: first rows that stay visible in the window. forced: (steps, S) tokens to feed instead of
+    the model's own (teacher forcing). Raises ParameterError for a bad window, number of sinks or
+    steps, or start token.
     """
     check_window(window, steps)
     if starts is None:
         starts = range(lm.vocabulary)
     for start in starts:
         check_int("start", start, 0, lm.vocabulary - 1)
+    visible = Visible(window, sinks)
     tokens = np.array(starts, dtype=np.int64)
     keys: list[FloatArray] = []  # of each step, (S, 1, width of a row)
     values: list[FloatArray] = []
@@ -77,9 +81,9 @@ def float_decode(
         graph = lm.decode_graph(context)
         inputs = {"x": lm.embed(tokens.tolist())[:, None, :]}
         if context > 1:
-            first = step - context  # of the rows in the window, counted from 0
-            past = (np.concatenate(rows[first:], axis=1) for rows in (keys, values))
-            inputs |= cache_inputs(lm, *past)
+            past = visible.rows(step - 1)[:-1]
+            seen = (np.concatenate([rows[i] for i in past], axis=1) for rows in (keys, values))
+            inputs |= cache_inputs(lm, *seen)
         node_values = evaluate(graph, inputs)
         named = {node.name: node_values[node.index] for node in graph.nodes}
         chosen = named["tok"][:, 0, 0].astype(np.int64)

@@ -18,12 +18,12 @@ def peak_pages(rows: int, page_rows: int, visible: Visible) -> int:
     )
 
 
-def check_fits(request: Request, options: Options) -> None:
-    """Raise NeverFits for a request that could not run even alone."""
-    if options.window is None and request.rows > options.context:
+def check_fits(request: Request, options: Options, context: int) -> None:
+    """Raise NeverFits for a request that could not run even alone, or with so long a context."""
+    if request.rows > context and context != options.window:
         raise NeverFits(
-            f"request {request.rid!r}: a context of {request.rows} rows, at most {options.context} "
-            "fit; give a window or a shorter request"
+            f"request {request.rid!r}: a context of {request.rows} rows, at most {context} fit; "
+            "give a window or a shorter request"
         )
     pages = peak_pages(request.rows, options.page, options.visible)
     if pages > options.pool:

@@ -27,16 +27,18 @@ class Engine:
     def __init__(self, options: Options, expected: Sequence[Request] = ()) -> None:
         """``expected``: requests whose lengths the admission rule may count on.
 
-        Raises ParameterError (a pool beyond external memory) or CompileError (a step beyond the
-        scratchpad).
+        With them no context will be longer than theirs. Raises ParameterError (a pool beyond
+        external memory) or CompileError (a step beyond the scratchpad).
         """
         self.options = options
+        longest = max((request.rows for request in expected), default=options.context)
+        self.context = min(options.context, longest)
         self.model = served_model(options.model, options.seed)
         self.external = External(options.page, options.pool, options.rows)
         self.builder = StepBuilder(
             self.model,
             options.visible,
-            options.context,
+            self.context,
             self.external,
             resident=options.resident,
             latency=options.latency,
@@ -60,7 +62,7 @@ class Engine:
         """Accept a request. Raises DuplicateRequest or NeverFits; then nothing has changed."""
         if request.rid in self.lives:
             raise DuplicateRequest(f"request {request.rid!r} exists already")
-        check_fits(request, self.options)
+        check_fits(request, self.options, self.context)
         live = Live(request, list(request.prompt), RequestLog())
         self.lives[request.rid] = live
         self._arriving.append(live)
@@ -94,7 +96,7 @@ class Engine:
             scheduler.waiting.append(live)
         scheduler.admit(self._now)
         works = scheduler.plan(self._now)
-        for number, copy in enumerate(copy for work in works for copy in work.copies):
+        for number, copy in enumerate(copy for work in works for copy in work.extension.copies):
             self._run(f"serve copy {self.tick}.{number}", "copy", self.builder.copy(copy))
         counts = len(scheduler.waiting), len(scheduler.running)
         pages, cached = table.pages_in_use, len(table.cached_pages)

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from model.chip.fixed_point import IntArray
-from model.decode.page_table import Copy, Extension, PageTable, ReleasedRows
+from model.decode.page_table import Extension, PageTable, ReleasedRows
 from model.serving.admission import Admission
 from model.serving.drafting import draft
 from model.serving.records import RequestLog
 from model.serving.request import Options, Request
-
-NO_TOKEN = -1  # follows a prompt, so that pages up to its very end can be found
 
 
 @dataclass
@@ -41,8 +40,7 @@ class Live:
         return self.request.generate - len(self.tokens) + len(self.request.prompt)
 
 
-@dataclass(frozen=True)
-class Work:
+class Work(NamedTuple):
     """New rows of a request in a step, with the slots that were found for them."""
 
     live: Live
@@ -50,11 +48,6 @@ class Work:
     tokens: Sequence[int]
     drafts: int
     extension: Extension
-
-    @property
-    def copies(self) -> tuple[Copy, ...]:
-        """Pages to be copied before the step."""
-        return self.extension.copies
 
 
 class Scheduler:
@@ -93,7 +86,7 @@ class Scheduler:
         counts = self._counts()
         works = []
         for live in list(self.running):
-            drafted, count = counts.get(live.rid, ([], 0))
+            drafted, count = counts[live.rid]
             while count and live in self.running:
                 fitting = self._fitting(live, count)
                 if fitting:
@@ -113,7 +106,7 @@ class Scheduler:
         if not self.options.prefix_cache:
             table.new(live.rid)
             return
-        length = table.adopt(live.rid, [*live.tokens, NO_TOKEN], visible)
+        length = table.adopt(live.rid, [*live.tokens, None], visible)  # also all of its tokens
         if length == len(live.tokens):
             try:
                 table.truncate(live.rid, length - 1, visible)
@@ -124,23 +117,26 @@ class Scheduler:
         live.log.hit_rows += table.length(live.rid)
 
     def _counts(self) -> dict[str, tuple[list[int], int]]:
-        """Drafted tokens and new rows by request, within the rows of a step."""
+        """Drafted tokens and new rows by request, within the rows of a step.
+
+        Drafts leave a row to each of the others.
+        """
         todo = {live.rid: len(live.tokens) - self.table.length(live.rid) for live in self.running}
-        decodes = [live for live in self.running if todo[live.rid] == 1]
+        decodes = [live for live in self.running if todo[live.rid] == 1][: self.options.rows]
+        spare = max(0, self.options.rows - len(self.running))  # beyond one each
         budget = self.options.rows
         counts: dict[str, tuple[list[int], int]] = {}
-        for number, live in enumerate(decodes):
-            others = len(decodes) - number - 1
-            room = min(self.options.draft, live.left - 1, budget - 1 - others)
-            drafted = draft(live.tokens, room) if room > 0 else []
-            if budget > 0:
-                counts[live.rid] = (drafted, 1 + len(drafted))
-                budget -= 1 + len(drafted)
+        for live in decodes:
+            drafted = draft(live.tokens, min(self.options.draft, live.left - 1, spare))
+            spare -= len(drafted)
+            counts[live.rid] = drafted, 1 + len(drafted)
+            budget -= 1 + len(drafted)
         for live in self.running:
-            if live not in decodes and budget > 0:
-                count = min(todo[live.rid], budget)
-                counts[live.rid] = ([], count)
-                budget -= count
+            if live not in decodes:
+                counts[live.rid] = [], min(todo[live.rid], budget)
+                budget -= counts[live.rid][1]
+        return counts
+
         return counts
 
     def _fitting(self, live: Live, count: int) -> int:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from statistics import median_high
 from typing import Any
 
+from model.serving.summary import summarize
 from model.studies import paging as study
+from model.studies import serving
+from model.studies.admission import PAGE_ROWS, RULES, admission
 
 DEFAULT_JSON = Path("build/results/studies.json")
 
@@ -38,6 +41,11 @@ def run_studies() -> dict[str, Any]:
         "prefix_sharing": [asdict(item) for item in sharing],
         "window_accuracy": [asdict(item) for item in study.window_accuracy()],
         "serving": [asdict(study.serving(context)) for context in study.SERVED_CONTEXTS],
+        "sink_accuracy": [asdict(item) for item in study.sink_accuracy()],
+        "page_sizes": [asdict(study.page_size(rows)) for rows in study.RESERVING_PAGE_SIZES],
+        "admission": [asdict(admission(rule, lengths)) for rule in RULES],
+        "serving_cycles": [asdict(one.cost()) for one in serving.cost_studies()],
+        "serving_trace": summarize(serving.trace_study().run),
     }
 
 
@@ -93,9 +101,15 @@ def show(results: dict[str, Any]) -> None:
     table(
         f"Prefix sharing: {study.SHARING_REQUESTS} requests, one prompt, "
         f"{study.ROWS_PER_REQUEST} rows each",
-        ("prompt rows", "page rows", "pages, copied prompt", "pages, shared", "copies on write"),
+        (
+            *("prompt rows", "page rows", "pages, copied prompt", "pages, shared"),
+            *("copies on write", "pages, prompt filled up to a page"),
+        ),
         [
-            (s["prompt"], s["page_rows"], s["copied"], s["shared"], s["copy_on_write"])
+            tuple(
+                s[key]
+                for key in ("prompt", "page_rows", "copied", "shared", "copy_on_write", "padded")
+            )
             for s in results["prefix_sharing"]
         ],
     )
@@ -112,6 +126,58 @@ def show(results: dict[str, Any]) -> None:
         f"{study.BYTES_PER_TOKEN // 1024} KiB of cache a token",
         ("context", "largest batch", f"with a window of {study.SERVED_WINDOW:,}"),
         [(s["context"], s["full_batch"], s["window_batch"]) for s in results["serving"]],
+    )
+    show_serving(results, table)
+
+
+def show_serving(results: dict[str, Any], table: Callable[..., None]) -> None:
+    """Print what serving many requests comes to."""
+    table(
+        "Sinks: the same for windows whose first rows stay visible",
+        ("window", "sinks", "argmax agrees", "of", "mean relative error of the logits"),
+        [
+            (w["window"], w["sinks"], w["agreeing"], w["tokens"], f"{w['error']:.1%}")
+            for w in results["sink_accuracy"]
+        ],
+    )
+    table(
+        f"Page size: one request after {study.RESERVING_STEPS} steps, window "
+        f"{study.RESERVING_WINDOW}",
+        ("page rows", "pages", "rows reserved"),
+        [tuple(size.values()) for size in results["page_sizes"]],
+    )
+    table(
+        f"Admission: {results['lengths']['count']} requests waiting, {study.POOL_ROWS:,} rows in "
+        f"pages of {PAGE_ROWS}",
+        ("pages promised", "ticks", "most at once", "mean", "preemptions", "rows computed again"),
+        [
+            (a["rule"], a["ticks"], a["most"], f"{a['mean']:.1f}", a["preemptions"], a["rows_lost"])
+            for a in results["admission"]
+        ],
+    )
+    table(
+        f"Serving: cycles a token ({serving.ALONE:,} for one decoded alone with a window of 8)",
+        ("study", "batch", "window", "page", "weights", "rows", "draft", "cycles", "matrix unit"),
+        [
+            (
+                *(c["study"], c["batch"], c["window"] or "none", c["page"]),
+                *("resident" if c["resident"] else "loaded", c["rows"], c["draft"]),
+                *(f"{c['cycles']:,.0f}", f"{c['matrix']:,.0f}"),
+            )
+            for c in results["serving_cycles"]
+        ],
+    )
+    trace = results["serving_trace"]
+    table(
+        f"Serving a trace: {len(trace['requests'])} requests, {trace['generated']} tokens",
+        ("what", "median", "99th"),
+        [
+            ("cycles to the first token", trace["to_first_median"], trace["to_first_99th"]),
+            (
+                "cycles per further token",
+                *(f"{trace[f'per_token_{which}']:,.0f}" for which in ("median", "99th")),
+            ),
+        ],
     )
 
 

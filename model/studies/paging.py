@@ -12,6 +12,7 @@ from model.compiler.graph import FloatArray
 from model.decode.float_decode import float_decode
 from model.decode.page_table import OutOfPages, PageTable
 from model.decode.tiny_lm import VOCABULARY, tiny_lm
+from model.decode.visible import Visible
 
 # Memory against reservation.
 POOL_ROWS = 8192
@@ -30,6 +31,13 @@ ROWS_PER_REQUEST = 40
 ACCURACY_SEEDS = (1, 2, 3)
 ACCURACY_STEPS = 24
 ACCURACY_WINDOWS = (2, 4, 8, 16, 24)
+SINK_WINDOWS = (4, 8, 16)
+SINKS = (0, 1, 2, 3)
+
+# What a page size reserves.
+RESERVING_PAGE_SIZES = (1, 2, 4, 8, 16)
+RESERVING_WINDOW = 8
+RESERVING_STEPS = 32
 
 # Serving arithmetic.
 DEVICE_BYTES = 80_000_000_000
@@ -152,26 +160,43 @@ def paged_admission(lengths: Sequence[int], page_rows: int) -> Admission:
 
 @dataclass(frozen=True)
 class Sharing:
-    """Pages of requests with a common prompt: each with its own copy, shared, and copies made."""
+    """Pages of requests with a common prompt: each with its own copy, shared, and copies made.
+
+    padded: pages when the prompt is filled up to the end of a page, so that nothing is copied.
+    """
 
     prompt: int
     page_rows: int
     copied: int
     shared: int
     copy_on_write: int
+    padded: int
 
 
 def prefix_sharing(prompt: int, page_rows: int) -> Sharing:
     """Eight requests of 40 rows each after one prompt, without and with forking the prompt."""
     rows = prompt + ROWS_PER_REQUEST
-    pool = SHARING_REQUESTS * -(-rows // page_rows) + prompt
-
-    separate: PageTable[int] = PageTable(pool, page_rows)
+    separate: PageTable[int] = PageTable(SHARING_REQUESTS * -(-rows // page_rows), page_rows)
     for rid in range(SHARING_REQUESTS):
         separate.new(rid)
         for row in range(rows):
             separate.append(rid, row)
+    forked = _forked(prompt, page_rows)
+    padded = _forked(-(-prompt // page_rows) * page_rows, page_rows)
+    assert padded.copies == 0
+    return Sharing(
+        prompt,
+        page_rows,
+        separate.pages_in_use,
+        forked.pages_in_use,
+        forked.copies,
+        padded.pages_in_use,
+    )
 
+
+def _forked(prompt: int, page_rows: int) -> PageTable[int]:
+    rows = prompt + ROWS_PER_REQUEST
+    pool = SHARING_REQUESTS * -(-rows // page_rows) + prompt
     forked: PageTable[int] = PageTable(pool, page_rows)
     forked.new("prompt")
     for row in range(prompt):
@@ -182,7 +207,7 @@ def prefix_sharing(prompt: int, page_rows: int) -> Sharing:
         for rid in range(SHARING_REQUESTS):
             forked.append(rid, row)
     forked.release("prompt")  # kept until all have started, so every one of them had to copy
-    return Sharing(prompt, page_rows, separate.pages_in_use, forked.pages_in_use, forked.copies)
+    return forked
 
 
 @dataclass(frozen=True)
@@ -193,27 +218,58 @@ class WindowAccuracy:
     agreeing: int
     tokens: int
     error: float  # mean over all tokens of |logits - full| / |full|, Euclidean norms
+    sinks: int = 0
 
 
-def window_accuracy() -> list[WindowAccuracy]:
-    """Random models 1, 2, 3; all 16 starts; 24 teacher-forced steps."""
-    agreeing = dict.fromkeys(ACCURACY_WINDOWS, 0)
-    errors: dict[int, list[float]] = {window: [] for window in ACCURACY_WINDOWS}
+def window_accuracy(
+    views: Sequence[Visible] = tuple(map(Visible, ACCURACY_WINDOWS)),
+) -> list[WindowAccuracy]:
+    """Random models 1, 2, 3; all 16 starts; 24 teacher-forced steps; windows as in ``views``."""
+    agreeing = dict.fromkeys(views, 0)
+    errors: dict[Visible, list[float]] = {view: [] for view in views}
     for seed in ACCURACY_SEEDS:
         lm = tiny_lm("random", seed)
         full = list(float_decode(lm, None, ACCURACY_STEPS))
         forced = np.stack([step.tokens_in for step in full])
-        for window in ACCURACY_WINDOWS:
-            windowed = list(float_decode(lm, window, ACCURACY_STEPS, forced=forced))
+        for view in views:
+            windowed = list(
+                float_decode(lm, view.window, ACCURACY_STEPS, forced=forced, sinks=view.sinks)
+            )
             for start in range(VOCABULARY):
                 for step, reference in zip(windowed, full, strict=True):
-                    agreeing[window] += int(step.tokens_out[start] == reference.tokens_out[start])
+                    agreeing[view] += int(step.tokens_out[start] == reference.tokens_out[start])
                     want = reference.logits[start]
-                    errors[window].append(_norm(step.logits[start] - want) / _norm(want))
+                    errors[view].append(_norm(step.logits[start] - want) / _norm(want))
     return [
-        WindowAccuracy(window, agreeing[window], len(errors[window]), _mean(errors[window]))
-        for window in ACCURACY_WINDOWS
+        WindowAccuracy(
+            view.window or 0, agreeing[view], len(errors[view]), _mean(errors[view]), view.sinks
+        )
+        for view in views
     ]
+
+
+def sink_accuracy() -> list[WindowAccuracy]:
+    """The same for windows with sinks."""
+    return window_accuracy([Visible(window, s) for window in SINK_WINDOWS for s in SINKS])
+
+
+@dataclass(frozen=True)
+class PageSize:
+    """Pages of one windowed request, and the rows they reserve."""
+
+    page_rows: int
+    pages: int
+    rows_reserved: int
+
+
+def page_size(page_rows: int) -> PageSize:
+    """What one request holds after 32 steps at a window of 8."""
+    table: PageTable[int] = PageTable(RESERVING_STEPS, page_rows)
+    table.new("request")
+    for row in range(RESERVING_STEPS):
+        table.append("request", row)
+        table.trim_unseen("request", Visible(RESERVING_WINDOW))
+    return PageSize(page_rows, table.pages_in_use, table.pages_in_use * page_rows)
 
 
 def _norm(vector: FloatArray) -> float:

@@ -11,6 +11,7 @@ import pytest
 from model.chip.fixed_point import quantize
 from model.chip.machine import Machine
 from model.decode.page_table import DuplicateRequest, UnknownRequest
+from model.decode.tiny_lm import rule
 from model.errors import CompileError, ModelError, ParameterError
 from model.serving import Request, serve
 from model.serving.drafting import draft
@@ -190,6 +191,31 @@ def test_drafts_that_come_true_save_steps() -> None:
     assert sum(s.drafts for s in verified) == drafted.drafted
 
 
+def test_drafts_take_only_rows_that_no_decode_needs() -> None:
+    cycle = [0]
+    while len(cycle) < 18:
+        cycle.append(rule(cycle[-1]))
+    trace = [Request(f"r{i}", 4 if i else 0, cycle, 30) for i in range(3)]  # found in the cache
+    options = {"model": "structured", "draft": 3, "batch": 3}
+    run = served(trace, rows=8, **options)
+    shares = [
+        tuple(len(s.tokens) for s in step.segments)
+        for step in run.steps
+        if len(step.segments) == 3 and all(s.kind != "prefill" for s in step.segments)
+    ]
+    assert shares[:2] == [(4, 3, 1)] * 2
+    assert run.accepted == run.drafted
+    few = served(trace, rows=2, **options)
+    assert max(len(step.segments) for step in few.steps) == 2
+    last = [s for step in run.steps for s in step.segments if s.rid == "r0"][-1]
+    assert last.first + len(last.tokens) <= trace[0].rows  # nothing is drafted beyond the end
+
+
+def test_shorter_contexts_leave_room_for_more_weights() -> None:
+    short, long = (served([Request("a", 0, [3], rows)], window=None, sinks=0) for rows in (8, 60))
+    assert short.steps[0].counters.dma > long.steps[0].counters.dma > 0
+
+
 @pytest.mark.parametrize(
     ("tokens", "want"),
     [
@@ -257,10 +283,18 @@ def test_a_request_that_can_never_fit_is_refused_when_it_arrives() -> None:
     serve([Request("a", 0, [1] * 20, 2)], pool=3, window=4)
     with pytest.raises(NeverFits, match="request 'a': a context of 65 rows, at most 64 fit"):
         serve([Request("a", 0, [1] * 60, 6)])
+    serve([Request("a", 0, [1] * 60, 5)])
+    for window in (None, 30):
+        engine = Engine(Options(window=window), [Request("a", 0, [1] * 20, 1)])
+        engine.submit(Request("b", 0, [1] * 10, 11))
+        with pytest.raises(NeverFits, match="request 'c': a context of 21 rows, at most 20 fit"):
+            engine.submit(Request("c", 0, [1] * 10, 12))
+    engine = Engine(Options(window=20), [Request("a", 0, [1] * 40, 1)])
+    engine.submit(Request("b", 0, [1] * 50, 10))
 
 
 def test_a_step_that_cannot_fit_the_scratchpad_is_refused() -> None:
-    with pytest.raises(CompileError, match="64 rows a step beside contexts of 64 rows do not fit"):
+    with pytest.raises(CompileError, match="64 rows a step beside contexts of 23 rows do not fit"):
         serve(TRACE, rows=64)
 
 

@@ -1,0 +1,1 @@
+"""Serving: requests through the engine, every chip program of it on the RTL."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -125,7 +126,7 @@ class Engine:
             requests=tuple(live.request for live in lives.values()),
             tokens={rid: live.generated for rid, live in lives.items()},
             logits={
-                rid: np.array(live.logits, dtype=np.int64).reshape(-1, VOCABULARY)
+                rid: np.array(live.logits, dtype=np.int64).reshape(len(live.logits), VOCABULARY)
                 for rid, live in lives.items()
             },
             logit_scale=self.model.scales["logits"],
@@ -161,51 +162,48 @@ class Engine:
         memory = self._machine.ext.view(np.int32)
         chosen = memory[self.external.tokens :][:rows].tolist()
         logits = memory[self.external.logits :][: rows * VOCABULARY].reshape(rows, VOCABULARY)
-        segments = []
-        tokens = {}
+        segments, tokens = [], {}
         first = 0
         for work in works:
             own = slice(first, first + len(work.tokens))
-            before = len(work.live.tokens)
-            segments.append(self._digest(work, chosen[own], logits[own]))
-            if len(work.live.tokens) > before:
-                tokens[work.live.rid] = tuple(work.live.tokens[before:])
             first = own.stop
+            segment, new = self._digest(work, chosen[own], logits[own])
+            segments.append(segment)
+            if new:
+                tokens[segment.rid] = tuple(new)
         self.steps.append(
             Step(name, "step", self.tick, program, None, tuple(segments), counters, *held, tokens)
         )
         return segments
 
-    def _digest(self, work: Work, chosen: list[int], logits: NDArray[np.int32]) -> Segment:
-        """Take the tokens that a request's rows have chosen; roll back the drafts that differ."""
+    def _digest(
+        self, work: Work, chosen: list[int], logits: NDArray[np.int32]
+    ) -> tuple[Segment, list[int]]:
+        """Take the new tokens that a request's rows have chosen; roll back drafts that differ."""
         live, table, options = work.live, self.scheduler.table, self.options
         known = len(live.tokens) - work.first  # rows of tokens that are no drafts
+        kind: SegmentKind = "decode" if known == 1 and live.generated else "prefill"
         new: list[int] = []
+        accepted = 0
         if len(chosen) >= known:
             new = _agreed(chosen[known - 1 :], work.tokens[known:], live.request.stop)
-        kind: SegmentKind = "prefill"
-        if work.drafts:
-            kind = "verify"
-        elif known == 1 and live.generated:
-            kind = "decode"
-        if new:
             live.tokens += new
             live.logits += [row.astype(np.int64) for row in logits[known - 1 :][: len(new)]]
             live.log.first_token = live.log.first_token or self._now
-            if work.drafts:
-                live.log.drafted += work.drafts
-                live.log.accepted += len(new) - 1
-            if table.length(live.rid) >= len(live.tokens):
-                table.truncate(live.rid, len(live.tokens) - 1, options.visible)
+            table.truncate(live.rid, len(live.tokens) - 1, options.visible)
+        if work.drafts:
+            kind, accepted = "verify", len(new) - 1
+            live.log.drafted += work.drafts
+            live.log.accepted += accepted
         if options.prefix_cache:
             table.publish(live.rid, live.tokens)
-        if new and (live.left == 0 or new[-1] == live.request.stop):
+        if not live.left or live.request.stop in new:
             self.scheduler.end(live)
             live.log.ended = self._now
         else:
             table.trim_unseen(live.rid, options.visible)
-        accepted = len(new) - 1 if work.drafts else 0
-        return Segment(live.rid, work.first, tuple(work.tokens), kind, work.drafts, accepted)
+        segment = Segment(live.rid, work.first, tuple(work.tokens), kind, work.drafts, accepted)
+        return segment, new
 
     def _run(self, name: str, kind: StepKind, program: tuple[int, ...]) -> None:
         """Run and record a program that generates nothing."""
@@ -227,51 +225,24 @@ class Engine:
 
 def _agreed(chosen: Sequence[int], drafts: Sequence[int], stop: int | None) -> list[int]:
     """Chosen tokens up to the first that its draft differs from, or up to the stop token."""
-    new: list[int] = []
-    for number, token in enumerate(chosen):
+    new = []
+    for token, drafted in zip(chosen, [*drafts, None], strict=True):
         new.append(token)
-        if token == stop or number >= len(drafts) or drafts[number] != token:
+        if token == stop or token != drafted:
             break
     return new
 
 
-def serve(
-    requests: Sequence[Request],
-    *,
-    model: str = "structured",
-    seed: int = 1,
-    window: int | None = None,
-    sinks: int = 0,
-    page: int = 4,
-    pool: int = 64,
-    batch: int = 8,
-    rows: int = 16,
-    draft: int = 0,
-    prefix_cache: bool = True,
-    admission: str = "one page",
-    resident: bool = True,
-    latency: int = 8,
-) -> Run:
-    """Serve all requests until each has ended.
+def serve(requests: Sequence[Request], **options: Any) -> Run:
+    """Serve all requests until each has ended, with the options of Options by name.
 
-    Options as in Options. Raises ParameterError, NeverFits, DuplicateRequest or CompileError before
-    anything runs.
+    Raises ParameterError, NeverFits, DuplicateRequest or CompileError before a request runs.
     """
-    options = Options(
-        model=model,
-        seed=seed,
-        window=window,
-        sinks=sinks,
-        page=page,
-        pool=pool,
-        batch=batch,
-        rows=rows,
-        draft=draft,
-        prefix_cache=prefix_cache,
-        admission=admission,
-        resident=resident,
-        latency=latency,
-    )
+    return run_engine(requests, Options(**options))
+
+
+def run_engine(requests: Sequence[Request], options: Options) -> Run:
+    """serve() for options that are together already."""
     engine = Engine(options, requests)
     for request in requests:
         engine.submit(request)

@@ -9,12 +9,13 @@ import time
 
 from rich.console import Console
 
+from model.serving.engine import run_engine
 from model.serving.records import Run
 from sim.engine.agree import compare_results, difference_cases, print_differences
 from sim.engine.design import Design, design_files, print_design
 from sim.engine.play import Batch, Simulation, play, simulator_version
 from sim.serving.figures import figures, table, write_csv
-from sim.serving.job import Served, run_engine, serving_job
+from sim.serving.job import Served, serving_job
 from sim.serving.options import add_serving_options, serving_options, serving_requests
 from sim.shared.cli import Parser, add_simulator_options, run
 from sim.shared.failures import print_failures, program_cases, simulation_case

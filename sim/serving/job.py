@@ -7,25 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from model.serving.engine import Engine
 from model.serving.records import Run
-from model.serving.request import Options, Request
 from model.serving.solo import solo
 from verif.items.job import Job
 from verif.items.program_item import ProgramItem
 from verif.items.result import ProgramResult
 
 COUNTERS = ("total", "mm", "dma", "vec", "n_inst")
-
-
-def run_engine(requests: Sequence[Request], options: Options) -> Run:
-    """Serve the requests on the model. Raises what ``model.serving.serve`` does."""
-    engine = Engine(options, requests)
-    for request in requests:
-        engine.submit(request)
-    while not engine.done:
-        engine.step()
-    return engine.result()
 
 
 def serving_job(run: Run, params: dict[str, Any] | None = None) -> Job:

@@ -167,15 +167,15 @@ FAULTS = [
     Fault(
         "a draft that is shared before it is verified",
         "serving.engine",
-        "            if table.length(live.rid) >= len(live.tokens):\n",
+        "            table.truncate(",
         "            table.publish(live.rid, [*live.tokens[: work.first], *work.tokens])\n"
-        "            if table.length(live.rid) >= len(live.tokens):\n",
+        "            table.truncate(",
     ),
     Fault(
         "a draft that is taken unseen",
         "serving.engine",
-        "or drafts[number] != token",
-        "or drafts[number] == -1",
+        "or token != drafted",
+        "or drafted is None",
     ),
     Fault(
         "rejected drafts that stay",

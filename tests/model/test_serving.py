@@ -19,6 +19,7 @@ from model.serving.engine import Engine
 from model.serving.records import Run
 from model.serving.request import NeverFits, Options
 from model.serving.solo import solo
+from model.serving.step import StepBuilder
 
 COMMON = [3, 2, 7, 7, 1, 0, 4, 9]
 TRACE = [
@@ -92,6 +93,61 @@ def test_every_engine_step_stays_within_its_bounds() -> None:
     assert ticks == sorted(set(ticks))
     assert {step.tick for step in run.steps} == set(ticks)  # nothing is idle
     assert run.timeline[-1].cycle == run.cycles
+
+
+def test_a_run_says_what_happened_when() -> None:
+    run = served(TRACE[:5], draft=2, batch=3)
+    ticks = [tick.tick for tick in run.timeline]
+    assert ticks == list(range(len(ticks)))  # while something runs, no engine step is passed over
+    generated: dict[str, list[int]] = {rid: [] for rid in run.tokens}
+    for step in run.steps:
+        assert all(step.tokens.values())
+        for rid, tokens in step.tokens.items():
+            if not generated[rid]:
+                assert run.events[rid].first_token == (step.tick, run.timeline[step.tick].cycle)
+            generated[rid] += tokens
+        for segment in step.segments:
+            assert segment.accepted <= segment.drafts
+            assert (segment.kind == "verify") == (segment.drafts > 0)
+            assert segment.kind != "decode" or len(segment.tokens) == 1
+    assert generated == run.tokens
+    for request in run.requests:
+        log = run.events[request.rid]
+        assert log.arrived is not None
+        assert log.ended is not None
+        assert log.arrived[0] == request.arrival <= log.admitted[0][0] <= log.ended[0]
+    kinds = {tick.tick: tick.prefilling for tick in run.timeline}
+    for step in run.steps[1:]:
+        assert sum(segment.kind == "prefill" for segment in step.segments) == kinds[step.tick]
+    assert {s.kind for step in run.steps for s in step.segments} == {"prefill", "decode", "verify"}
+
+
+def test_who_comes_first_is_served_first_whatever_the_order_of_submission() -> None:
+    trace = [Request("late", 9, [1], 2), *(Request(f"r{i}", 3, [i], 2) for i in range(3))]
+    run = served([*trace, Request("last", 40, [5], 1)], batch=1)
+    begun = {rid: log.admitted[0][0] for rid, log in run.events.items()}
+    assert begun == {"late": 9, "r0": 3, "r1": 5, "r2": 7, "last": 40}
+    assert run.timeline[0].tick == 3
+    assert [tick.waiting for tick in run.timeline] == [2, 2, 1, 1, 0, 0, 0, 0, 0]
+
+
+def test_a_request_may_come_late_and_nothing_may_come_at_all() -> None:
+    engine = Engine(Options(**SETUP))
+    engine.step()
+    assert engine.done
+    engine.step()
+    engine.submit(Request("a", 0, [3], 2))
+    assert not engine.done
+    while not engine.done:
+        engine.step()
+    assert engine.result().events["a"].arrived == (2, engine.steps[0].counters.total)
+    assert engine.result().tokens["a"] == solo(Request("a", 0, [3], 2), engine.options).tokens
+
+
+def test_a_program_that_faults_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(StepBuilder, "boot", lambda self: (15 << 124,))
+    with pytest.raises(RuntimeError, match="serve boot faulted at 0: OPCODE"):
+        Engine(Options(**SETUP))
 
 
 def test_a_stop_token_ends_a_request() -> None:

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 def draft(tokens: Sequence[int], count: int) -> list[int]:
     """At most ``count`` tokens that followed the longest earlier match of the last tokens.
 
-    Of matches of one length the latest is taken; without any there is no draft.
+    Of matches of one length the latest is taken; without any, or for a count below 1, there is no
+    draft.
     """
     last = len(tokens) - 1
     longest, end = 0, 0
@@ -18,4 +19,4 @@ def draft(tokens: Sequence[int], count: int) -> list[int]:
             length += 1
         if length > longest:
             longest, end = length, candidate + 1
-    return list(tokens[end : end + count]) if longest else []
+    return list(tokens[end : end + count]) if longest and count > 0 else []

@@ -123,7 +123,7 @@ class Scheduler:
         """
         todo = {live.rid: len(live.tokens) - self.table.length(live.rid) for live in self.running}
         decodes = [live for live in self.running if todo[live.rid] == 1][: self.options.rows]
-        spare = max(0, self.options.rows - len(self.running))  # beyond one each
+        spare = self.options.rows - len(self.running)  # beyond one each
         budget = self.options.rows
         counts: dict[str, tuple[list[int], int]] = {}
         for live in decodes:

@@ -86,9 +86,13 @@ def test_every_engine_step_stays_within_its_bounds() -> None:
         assert len(step.segments) <= 3
     decodes = [s for step in run.steps for s in step.segments if s.kind == "decode"]
     assert sum(len(s.tokens) for s in decodes) == len(decodes) > 30
-    assert any(
-        {segment.kind for segment in step.segments} == {"prefill", "decode"} for step in run.steps
-    )
+    mixed = [s for s in run.steps if {one.kind for one in s.segments} == {"prefill", "decode"}]
+    assert mixed
+    for step in mixed:
+        last = step.segments[-1]  # a chunk ends with its prompt or takes all rows that are left
+        prompt = next(len(one.prompt) for one in TRACE if one.rid == last.rid)
+        if last.kind == "prefill" and last.first + len(last.tokens) < prompt:
+            assert sum(len(segment.tokens) for segment in step.segments) == 5
     ticks = [tick.tick for tick in run.timeline]
     assert ticks == sorted(set(ticks))
     assert {step.tick for step in run.steps} == set(ticks)  # nothing is idle
@@ -267,6 +271,30 @@ def test_drafts_take_only_rows_that_no_decode_needs() -> None:
     assert last.first + len(last.tokens) <= trace[0].rows  # nothing is drafted beyond the end
 
 
+def test_the_last_tokens_are_drafted_up_to_the_end() -> None:
+    cycle = [0]
+    while len(cycle) < 18:
+        cycle.append(rule(cycle[-1]))
+    run = served([Request("a", 0, cycle, 3)], model="structured", draft=3, rows=18)
+    shares = [(s.drafts, s.accepted) for step in run.steps for s in step.segments]
+    assert shares == [(0, 0), (1, 1)]
+
+
+def test_a_prompt_whose_last_row_needs_a_page_that_is_gone_is_computed_from_before_it() -> None:
+    trace = [Request("a", 0, COMMON, 5), Request("b", 1, COMMON, 5)]
+    run = served(trace, window=5, sinks=0)
+    assert (run.events["b"].hit_rows, run.hits) == (4, 1)
+
+
+def test_a_full_pool_admits_nobody() -> None:
+    trace = [Request("a", 0, [1] * 9, 4), Request("b", 1, [2], 3)]
+    run = served(trace, window=None, sinks=0, pool=3)
+    ended = run.events["a"].ended
+    assert ended is not None
+    assert run.events["b"].admitted[0][0] == ended[0] + 1
+    assert run.preemptions == 0
+
+
 def test_shorter_contexts_leave_room_for_more_weights() -> None:
     short, long = (served([Request("a", 0, [3], rows)], window=None, sinks=0) for rows in (8, 60))
     assert short.steps[0].counters.dma > long.steps[0].counters.dma > 0
@@ -285,6 +313,7 @@ def test_shorter_contexts_leave_room_for_more_weights() -> None:
 )
 def test_drafts_follow_the_longest_earlier_match(tokens: list[int], want: list[int]) -> None:
     assert draft(tokens, 3) == want
+    assert draft(tokens, 0) == draft(tokens, -2) == []
 
 
 def test_resident_weights_are_loaded_once_and_change_no_integer() -> None:

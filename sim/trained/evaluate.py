@@ -31,6 +31,7 @@ KINDS = ("trained", "trained-window16")
 INT4 = "trained-int4"
 INT4_SETTINGS = [(window, 0) for window in study.WINDOWS]
 CHIP_TOLERANCE = 0.05  # bits per character between float and int8
+CONTEXTS = (4, 8, 16, 32, 64)
 OPERAND_STEPS = 12
 OPERAND_PROGRAMS = 600
 
@@ -52,7 +53,7 @@ def evaluate(_: argparse.Namespace, files: ResultFiles) -> int:
     wanted = [(kind, *setting) for kind in KINDS for setting in study.settings()]
     wanted += [(INT4, *setting) for setting in INT4_SETTINGS]
     rows = [row(*each) for each in track(wanted, "decoding", console=console, transient=True)]
-    costs = {kind: study.costs(kind, (4, 8, 16, 32, 64)) for kind in ("trained", INT4)}
+    costs = {kind: study.costs(kind, CONTEXTS) for kind in ("trained", INT4)}
     operands = {
         "trained": trained_operands((KINDS[0], INT4), OPERAND_STEPS),
         "random": random_operands(OPERAND_PROGRAMS),

@@ -56,6 +56,12 @@ def refused(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
     [
         (("--windows", "0"), "WINDOWS=0: '0' is neither 'none' nor a number above 0"),
         (("--windows", "none 8 x"), "'x' is neither"),
+        (
+            ("--model", "trained", "--seed", "2"),
+            "SEED=2: MODEL=trained has trained weights, which take none",
+        ),
+        (("--model", "trained", "--start", "63"), "START=63: must be an integer in 0..62"),
+        (("--model", "learned"), "MODEL=learned: must be one of structured, random, trained,"),
         (("--windows", "8 8"), "8 is given twice"),
         (("--windows", ""), "WINDOWS is empty"),
         (("--steps", "65"), "STEPS=65 with window none"),

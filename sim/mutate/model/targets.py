@@ -33,6 +33,8 @@ _COMPILER = (
 
 _SERVING = ("tests/model/test_serving.py", "tests/model/test_batch_invariance.py")
 
+_TRAINED = ("tests/model/test_trained.py",)
+
 TARGETS = (
     Target("decode.page_table", ("tests/model/test_page_table.py",), strict=True),
     Target("decode.page_pool", ("tests/model/test_page_table.py",), strict=True),
@@ -51,6 +53,9 @@ TARGETS = (
     Target("serving.engine", _SERVING, strict=True),
     Target("serving.step", _SERVING),
     Target("serving.kernels", _SERVING),
+    Target("trained.shape", _TRAINED, strict=True),
+    Target("trained.lm", _TRAINED, strict=True),
+    Target("trained.network", _TRAINED),
     Target("chip.machine", ("tests/model/test_machine.py",)),
     Target("chip.operations", ("tests/model/test_machine.py",)),
     Target("chip.timing", ("tests/model/test_timing.py", "tests/model/test_machine.py")),

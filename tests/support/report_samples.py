@@ -15,6 +15,10 @@ from regress_samples import make_jobs, make_plan
 from rich.console import Console
 
 from model.decode.workload import compile_decode
+from model.serving import Request, serve
+from model.serving.records import Run
+from model.serving.summary import summarize
+from model.studies.admission import admission
 from sim.decode.exports import write_longest_trace
 from sim.decode.job import WindowOutcome
 from sim.engine.design import own_design
@@ -89,7 +93,14 @@ def studies(results: Path) -> None:
             ),
         ],
         "prefix_sharing": [
-            {"prompt": 96, "page_rows": 16, "copied": 72, "shared": 30, "copy_on_write": 0}
+            {
+                "prompt": 96,
+                "page_rows": 16,
+                "copied": 72,
+                "shared": 30,
+                "copy_on_write": 0,
+                "padded": 30,
+            }
         ],
         "window_accuracy": [
             {"window": w, "agreeing": a, "tokens": 1152, "error": e}
@@ -105,6 +116,19 @@ def studies(results: Path) -> None:
             }
             for c, f in ((8192, 33), (32768, 8))
         ],
+        "sink_accuracy": [
+            {"window": 8, "sinks": s, "agreeing": a, "tokens": 1152, "error": 0.1}
+            for s, a in ((0, 951), (2, 1034), (3, 1053))
+        ],
+        "page_sizes": [{"page_rows": 4, "pages": 2, "rows_reserved": 8}],
+        "admission": [asdict(admission("one page", [40, 30]))],
+        "serving_cycles": [
+            {"study": study, "batch": 8, "window": w, "page": 4, "rows": 16, "draft": 2}
+            | {"cycles": 2764.4, "matrix": 1996.0}
+            for study in ("batch", "loaded", "page", "chunk", "draft")
+            for w in (8, 4, None)
+        ],
+        "serving_trace": summarize(served()),
     }
     write_json(results / "studies.json", data)
 
@@ -138,6 +162,18 @@ def trained(results: Path) -> None:
         },
     }
     write_json(results / "trained.json", data)
+
+
+def served() -> Run:
+    """Three requests, of which one loses its pages to the others for a while."""
+    trace = [Request(f"r{n}", n, [n, 5, 7, 7, 2], 9) for n in range(3)]
+    return serve(trace, model="random", seed=2, window=8, page=2, pool=9)
+
+
+def serving(results: Path, passed: bool = True) -> None:
+    """Served requests, as on the RTL."""
+    data = summarize(served()) | {"design": OWN, "simulators": {"verilator": "5.048"}}
+    write_json(results / "serve-verilator.json", data | {"comparisons": 999, "passed": passed})
 
 
 def bench(results: Path) -> None:
@@ -268,6 +304,7 @@ def everything(folder: Path, broken: bool = True) -> Sources:
         testplan,
         faults,
         model_mutation,
+        serving,
     ):
         make(results)
     (folder / "mutate").mkdir()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import json
 import re
 import shutil
@@ -15,9 +16,10 @@ import report_samples as samples
 
 import sim.regress.session
 import sim.report.write
+from model.serving.summary import summarize
 from sim.engine.design import Design, own_design
 from sim.regress import __main__ as regress_entry
-from sim.report import designs
+from sim.report import designs, serving
 from sim.report.browser import DESKTOP, PHONE, BrowserError, chromium, show, wait
 from sim.report.headline import NEEDED, judge
 from sim.report.page import Section, percent
@@ -125,7 +127,7 @@ def test_every_section_says_which_design_it_is_about(full):
     own = {name for name, body in zip(sections, bodies, strict=True) if stamp in body}
     assert own == {
         *("regression", "coverage", "mutation", "faults", "formal"),
-        *("decode", "timeline", "pages"),
+        *("decode", "timeline", "pages", "serving"),
     }
     assert "2 different designs" not in full.text
     for name in ("coverage", "mutation"):
@@ -146,7 +148,7 @@ def test_the_trained_model_has_its_figures_and_what_only_it_brings(full):
     "command",
     [
         *("make regress", "make test directed random regress", "make cov", "make mutate"),
-        *("make formal", "make faults", "make mutate-model"),
+        *("make formal", "make faults", "make mutate-model", "make serve"),
         *("make", "make && make studies", "make studies", "make bench bench-regress"),
         "make trace PROGRAM=examples/attention.asm EXT=examples/attention.hex",
     ],
@@ -164,6 +166,32 @@ def test_a_missing_part_names_the_target_that_produces_it(empty, command):
 
 def test_without_results_nothing_is_called_good(empty):
     assert f"Nothing has failed, {len(NEEDED)} points still open" in empty.text
+
+
+def test_a_request_is_drawn_from_its_arrival_to_its_end():
+    for row in summarize(samples.served())["request_times"]:
+        stretches = serving.life(row)
+        assert stretches[0][1] == row["arrived"]
+        assert stretches[-1][2] == row["ended"]
+        assert all(one[2] == other[1] for one, other in itertools.pairwise(stretches))
+        kinds = [kind for kind, _, _ in stretches]
+        assert kinds.count("preempted") == len(row["preempted"])
+    preempted = {"arrived": 0, "admitted": [3, 20], "preempted": [9], "first_token": 7, "ended": 30}
+    assert serving.life(preempted) == [
+        ("waiting", 0, 3),
+        ("prefill", 3, 7),
+        ("decode", 7, 9),
+        ("preempted", 9, 20),
+        ("decode", 20, 30),
+    ]
+
+
+def test_serving_that_failed_is_told(tmp_path):
+    samples.serving(tmp_path, passed=False)
+    section = serving.section(Sources(tmp_path, tmp_path, tmp_path))
+    assert (section.state, section.problem) == ("bad", "serving failed on verilator")
+    samples.serving(tmp_path)
+    assert serving.section(Sources(tmp_path, tmp_path, tmp_path)).state == "good"
 
 
 def test_results_of_different_designs_are_told_apart(tmp_path):

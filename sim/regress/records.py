@@ -63,9 +63,26 @@ class DirectedParams(Params, frozen=True):
     slow: bool = False
 
 
-Kind = Literal["decode", "random", "directed", "command", "noop"]
+class ServeParams(Params, frozen=True):
+    """Requests to serve, drawn from the job's seed, and the options of the engine."""
+
+    model: Literal["structured", "random"] = "random"
+    requests: Count = 6
+    rate: Annotated[float, Meta(gt=0)] = 0.5
+    longest: Annotated[int, Meta(ge=2, le=128)] = 32
+    batch: Count = 8
+    rows: Annotated[int, Meta(ge=1, le=64)] = 16
+    sinks: Natural = 0
+    pool: Count = 48
+    draft: Natural = 3
+    admission: str = "one page"
+    resident: bool = True
+
+
+Kind = Literal["decode", "serve", "random", "directed", "command", "noop"]
 PARAMS: dict[str, type[Params]] = {
     "decode": DecodeParams,
+    "serve": ServeParams,
     "random": RandomParams,
     "directed": DirectedParams,
     "command": CommandParams,

@@ -31,8 +31,13 @@ from sim.regress.records import (
 from verif.typed import RecordError, convert, read_yaml
 
 AXES = ("simulator", "lat", "depth", "window", "page")
-# Random programs draw their own surroundings; directed ones come with a memory of their own.
-IGNORED = {"random": ("lat", "depth", "window", "page"), "directed": ("depth", "window", "page")}
+# Random programs draw their own surroundings; directed ones come with a memory of their own, and
+# serving lays out its own.
+IGNORED = {
+    "random": ("lat", "depth", "window", "page"),
+    "directed": ("depth", "window", "page"),
+    "serve": ("depth",),
+}
 
 # A job is named after its group, and a folder after the job.
 Name = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{1,80}$")]

@@ -12,6 +12,9 @@ from typing import TypeVar
 
 from model.chip.timing import DEFAULT_LATENCY
 from model.decode import workload
+from model.serving.engine import Engine, run_engine
+from model.serving.request import Options, Request
+from model.serving.trace import draw_requests
 from sim.decode.job import decode_job
 from sim.engine.builds import Build
 from sim.engine.design import random_command
@@ -25,7 +28,9 @@ from sim.regress.records import (
     JobSpec,
     Params,
     RandomParams,
+    ServeParams,
 )
+from sim.serving.job import Served, serving_job
 from sim.shared.paths import RTL
 from sim.shared.test_log import test_of
 from verif.items.job import COVERAGE_FILE, Job
@@ -56,10 +61,20 @@ def check(spec: JobSpec) -> None:
     """Raise ValueError for a job whose programs cannot be made."""
     if spec.kind == "decode":
         decode_params(spec)
+    elif spec.kind == "serve":
+        check_serve(spec)
     elif spec.kind == "random":
         profile_named(params_of(spec, RandomParams).profile)
     elif spec.kind == "directed":
         directed_entries(spec)
+
+
+def check_serve(spec: JobSpec) -> None:
+    """Raise ModelError, mostly a ValueError, for requests that could not be served."""
+    options, requests = serve_options(spec)
+    engine = Engine(options, requests)
+    for request in requests:
+        engine.submit(request)
 
 
 def decode_params(spec: JobSpec) -> workload.DecodeParams:
@@ -82,6 +97,40 @@ def decode_workload(spec: JobSpec) -> Workload:
     """Return the decode steps of one window; the job's seed is that of the model's weights."""
     run = workload.run_decode(decode_params(spec))
     return decode_job({spec.window: run}), len(run.steps)
+
+
+def serve_options(spec: JobSpec) -> tuple[Options, list[Request]]:
+    """Return the engine's options and drawn requests; the seed makes both. Raises ModelError."""
+    params = params_of(spec, ServeParams)
+    options = Options(
+        model=params.model,
+        seed=spec.seed,
+        window=spec.window,
+        sinks=params.sinks,
+        page=spec.page,
+        pool=params.pool,
+        batch=params.batch,
+        rows=params.rows,
+        draft=params.draft,
+        admission=params.admission,
+        resident=params.resident,
+        latency=spec.lat,
+    )
+    return options, draw_requests(spec.seed, params.requests, params.rate, params.longest)
+
+
+def serve_workload(spec: JobSpec) -> Workload:
+    """Return the programs of served requests, each on the memories that the one before left.
+
+    Raises:
+        WorkloadError: a request is not served as if it were alone.
+    """
+    options, requests = serve_options(spec)
+    run = run_engine(requests, options)
+    if wrong := Served(run, ()).unlike_alone:
+        rid, how = next(iter(wrong.items()))
+        raise WorkloadError(f"request {rid}: {how}")
+    return serving_job(run), len(run.steps)
 
 
 def random_workload(spec: JobSpec) -> Workload:
@@ -130,6 +179,7 @@ def at_latency(item: ProgramItem, latency: int) -> ProgramItem:
 
 WORKLOADS: dict[str, Callable[[JobSpec], Workload]] = {
     "decode": decode_workload,
+    "serve": serve_workload,
     "random": random_workload,
     "directed": directed_workload,
 }

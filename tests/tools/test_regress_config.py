@@ -104,6 +104,10 @@ def test_a_wrong_group_is_refused_with_its_value(tmp_path, group, words):
         ("decode", "{model: tiny}", "model is 'tiny'; known: random, structured"),
         ("decode", "{start: 16}", "group g: start = 16 is out of range"),
         ("decode", "{steps: 65}", "65"),
+        ("serve", "{sinks: 3}", "group g: sinks = 3 is out of range: must be 0 without a window"),
+        ("serve", "{admission: greedy}", "group g: admission = 'greedy' is out of range"),
+        ("serve", "{longest: 64, pool: 3}", "pages of 4 rows, the pool has 3"),
+        ("serve", "{rate: 0}", "rate is 0; needs float > 0"),
         ("random", "{programs: 1.5}", "programs is 1.5; needs int"),
         ("random", "{profile: nope}", "group g: no random profile 'nope'"),
         ("directed", "{slow: 1}", "slow is 1; needs bool"),
@@ -163,4 +167,4 @@ def test_axes_that_a_kind_ignores_are_refused(tmp_path):
 def test_the_suites_of_the_project_expand(suite):
     jobs = suites.expand(suites.load(SUITES), suite, 1, check=check)
     assert {job.simulator for job in jobs} == {"icarus", "verilator"}
-    assert {"decode", "random", "directed"} <= {job.kind for job in jobs}
+    assert {"decode", "serve", "random", "directed"} <= {job.kind for job in jobs}

@@ -11,12 +11,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from msgspec import structs
 
 from sim.engine.design import Design
 from sim.regress import buckets, builds, worker, workloads
 from sim.regress.records import JobRecord, JobSpec
 from sim.regress.run_folder import RECORD
+from sim.serving.job import Served
 from sim.shared.paths import ROOT, RTL
 from verif.stimulus.directed import REGISTRY
 from verif.typed import convert, plain
@@ -64,6 +66,27 @@ def test_the_reason_of_a_dead_simulation_is_found_in_its_log():
     assert workloads.brief(text) == "simulation died (x.log): model.errors.ParameterError: no"
     text = "simulation died (x.log):\nSegmentation fault\nmake[1]: *** Error 139"
     assert workloads.brief(text) == "simulation died (x.log): Segmentation fault"
+
+
+SERVE = structs.replace(
+    DECODE, kind="serve", window=4, params={"requests": 2, "longest": 8, "sinks": 1}
+)
+
+
+def test_a_serve_job_passes_and_has_the_configuration_it_was_given(tmp_path):
+    job, count = workloads.serve_workload(SERVE)
+    assert {item.latency for item in job.items} == {5}
+    assert [item.inherits for item in job.items] == [False, *[True] * (count - 1)]
+    record = play(SERVE, tmp_path)
+    assert (record.passed, record.programs) == (True, count), record
+    assert count > 3
+
+
+def test_a_request_that_is_served_otherwise_than_alone_is_no_job(monkeypatch):
+    wrong = {"r1": "tokens [1], alone [2]"}
+    monkeypatch.setattr(Served, "unlike_alone", wrong)
+    with pytest.raises(workloads.WorkloadError, match=r"request r1: tokens \[1\], alone \[2\]"):
+        workloads.serve_workload(SERVE)
 
 
 def test_a_random_job_passes(tmp_path):

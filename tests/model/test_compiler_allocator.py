@@ -134,7 +134,7 @@ def test_a_tensor_in_another_one_has_its_home_there() -> None:
     x = g.input("x", 2, 3)
     g.slice_rows(g.concat_rows(g.input("y", 1, 3), x), 1, 2)
     home = Placement(g).home
-    assert home == [Home(2, 3), Home(2, 0), Home(2, 0), Home(2, 3)]
+    assert home == [Home(2, 3, 3), Home(2, 0, 3), Home(2, 0, 3), Home(2, 3, 3)]
     with pytest.raises(dataclasses.FrozenInstanceError):
         home[0].offset = 0  # type: ignore[misc]
 

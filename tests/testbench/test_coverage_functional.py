@@ -96,7 +96,7 @@ def test_a_bin_outside_the_plan_is_told(plan: Plan) -> None:
 def test_data_of_another_plan_is_refused(tmp_path: Path) -> None:
     other = load_plan(changed(tmp_path, "bins: [loaded, kept]", "bins: [loaded, stale]"))
     path = export(other, {}, tmp_path / "other.xml")
-    with pytest.raises(FunctionalDataError, match="bins of scratchpad are not those"):
+    with pytest.raises(FunctionalDataError, match="bins of external_memory are not those"):
         functional.measure(path, load_plan(PLAN_FILE))
 
 
@@ -165,8 +165,11 @@ def test_prediction_finds_the_same_bins() -> None:
 
 def test_workloads_are_what_they_say() -> None:
     made = {workload.name: workload for workload in workloads("icarus", 3, 7)}
-    assert set(made) == {"directed", "decode", *(f"random-{name}" for name in PROFILES)}
+    assert set(made) == {"directed", "decode", "serve", *(f"random-{name}" for name in PROFILES)}
     assert made["decode"].programs == 96
+    served = model_hits(made["serve"].job.items)
+    uses = {bin_ for hits in served for point, bin_ in hits if point == "inherited_memory"}
+    assert uses == {"read", "written_over", "appended", "copied"}
     assert made["random-raw"].job.params["rerun"].startswith("make random SIM=icarus SEED=")
     quick = workloads("icarus", 0, 7, slow=False, decode=False)
     assert [workload.name for workload in quick] == ["directed"]

@@ -76,6 +76,8 @@ def test_every_hit_is_a_bin_of_the_plan(profile: str) -> None:
         ("mm_address_wrap", "mm_wrap", {"A", "B", "C"}),
         ("mm_extreme_sums", "mm_sum", {"largest", "smallest"}),
         ("back_to_back", "scratchpad", {"loaded", "kept"}),
+        ("memory_lives_on", "external_memory", {"loaded", "kept"}),
+        ("memory_lives_on", "inherited_memory", {"read", "written_over", "appended", "copied"}),
         ("restart_after_fault", "start_after", {"start_after_fault", "reset_after_fault"}),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from model.chip.isa import FaultCode, Op, decode
 from model.chip.machine import RunResult
@@ -20,6 +21,8 @@ def surroundings_hits(
     yield "program_end", _end(item, result)
     yield "program_length", length_class(len(item.program))
     yield "external_memory", "kept" if item.inherits else "loaded"
+    if item.inherits and previous is not None:
+        yield from _inherited_hits(result, previous)
     yield "scratchpad", "kept" if item.spad is None else "loaded"
     if previous is not None:
         ended = "halt" if previous.fault == FaultCode.NONE else "fault"
@@ -36,6 +39,20 @@ def surroundings_hits(
         yield "reset_length", f"{length}/{'start' if item.start_in_reset else 'alone'}"
     if item.start_pulses or item.abort_at is not None:
         yield from _timed_hits(item)
+
+
+def _inherited_hits(result: RunResult, previous: RunResult) -> Iterator[Hit]:
+    """What a program does with an external memory that the one before has written."""
+    stored = [(b.addr, b.addr + b.length) for b in previous.bursts if b.kind == "write"]
+    for burst in result.bursts:
+        first, end = burst.addr, burst.addr + burst.length
+        if any(first < other_end and other < end for other, other_end in stored):
+            yield "inherited_memory", "read" if burst.kind == "read" else "written_over"
+        if burst.kind == "write" and any(first == other_end for _, other_end in stored):
+            yield "inherited_memory", "appended"
+    for load, store in pairwise(result.bursts):
+        if (load.kind, store.kind, load.length) == ("read", "write", store.length):
+            yield "inherited_memory", "copied"
 
 
 def _end(item: ProgramItem, result: RunResult) -> str:

@@ -163,7 +163,7 @@ def memory_lives_on() -> list[ProgramItem]:
     first = Builder("memory_lives_on/1").ext(0, pattern(64, salt=36))
     first.add(ld(100, 0, 32), st(100, 96, 32))
     copy = Builder("memory_lives_on/2").add(ld(0, 96, 32), st(0, 160, 32), ld(40, 0, 1))
-    over = Builder("memory_lives_on/3").add(ld(0, 160, 16), st(4, 168, 8))
+    over = Builder("memory_lives_on/3").add(ld(0, 160, 16), st(4, 168, 8), st(2, 192, 8))
     last = Builder("memory_lives_on/4").add(ld(200, 32, 160), ld(0, 128, 32), st(200, 64, 160))
     on: dict[str, Any] = {"depth": 256, "inherits": True, "reset_before": False}
     kept = on | {"spad": None}

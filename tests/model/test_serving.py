@@ -293,6 +293,16 @@ def test_a_full_pool_admits_nobody() -> None:
     assert ended is not None
     assert run.events["b"].admitted[0][0] == ended[0] + 1
     assert run.preemptions == 0
+    wider = served(trace, window=None, sinks=0, pool=4)  # nothing more is promised to the first
+    assert wider.events["b"].admitted[0][0] == 1
+
+
+def test_a_chunk_takes_no_page_that_another_request_is_promised() -> None:
+    trace = [Request("a", 0, [1, 2, 3], 20), Request("b", 5, [4] * 12, 2)]
+    run = served(trace, window=4, sinks=0, page=1, pool=8, admission="exact", prefix_cache=False)
+    chunks = [len(s.tokens) for step in run.steps for s in step.segments if s.rid == "b"]
+    assert chunks[0] == 4  # of 8 pages the other one has 4
+    assert run.preemptions == 0
 
 
 def test_shorter_contexts_leave_room_for_more_weights() -> None:
@@ -409,8 +419,14 @@ def test_cancelling_gives_every_page_back_at_any_time() -> None:
         engine.step()
     states = {live.rid for live in engine.scheduler.running}, len(engine.scheduler.waiting)
     assert states == ({"a", "b"}, 2)
+    before = engine.result().tokens
     for rid in ("a", "c", "f"):  # runs, waits, has not arrived
         engine.cancel(rid)
+        assert engine.lives[rid].log.ended == (4, engine.cycles)
+        with pytest.raises(UnknownRequest, match=f"no request '{rid}' arrives, waits or runs"):
+            engine.cancel(rid)
+    assert [live.rid for live in engine.scheduler.running] == ["b"]
+    assert [live.rid for live in engine.scheduler.waiting] == ["d"]
     while not engine.done:
         engine.step()
     run = engine.result()
@@ -418,5 +434,5 @@ def test_cancelling_gives_every_page_back_at_any_time() -> None:
     assert [rid for rid, log in run.events.items() if log.cancelled] == ["a", "c", "f"]
     for request in TRACE:
         want = solo(request, run.options).tokens
-        got = run.tokens[request.rid]
-        assert got == (want[: len(got)] if request.rid in "acf" else want)
+        assert run.tokens[request.rid] == (before[request.rid] if request.rid in "acf" else want)
+    assert before["a"] == solo(TRACE[0], run.options).tokens[: len(before["a"])] != []

@@ -24,6 +24,8 @@ LEAD = (
     "pages that stay in the chip's memory. Every program and every request is compared."
 )
 COMMAND = "make serve"
+STUDIES_COMMAND = "make serve STUDIES=1"
+STUDIES = ("serve-studies-verilator", "serve-studies-icarus")
 RUNS = ("serve-verilator", "serve-icarus", "serve-compare")
 
 
@@ -44,6 +46,11 @@ def section(sources: Sources) -> Section:
         blocks += trace_figures(trace)
     if studies:
         blocks += study_blocks(studies)
+        played = [found for name in STUDIES if (found := sources.result(name))]
+        bad += [
+            f"studies on {' and '.join(run['simulators'])}" for run in played if not run["passed"]
+        ]
+        blocks.append(_studies_played(played))
     if trace is None:
         return missing(ID, TITLE, LEAD, "Neither serving nor studies have run yet.", COMMAND)
     state: State = "bad" if bad else "info" if not runs else "good"
@@ -54,6 +61,20 @@ def section(sources: Sources) -> Section:
     design = design_text(runs[0]) if runs else ""
     figure = f"{trace['cycles_a_token']:,.0f}"
     return Section(ID, TITLE, state, figure, note, LEAD, blocks, problem, design)
+
+
+def _studies_played(played: list[dict[str, Any]]) -> Block:
+    """Say whether the cycles of the studies are the RTL's."""
+    if not all(run["passed"] for run in played):
+        return Text("The programs of these studies failed on the RTL.", "bad")
+    if not played:
+        return Missing(
+            "The programs of these studies have not run on the RTL yet.", STUDIES_COMMAND
+        )
+    cycles = sum(one["rtl_cycles"] for one in played[0]["studies"])
+    return Text(
+        f"The programs of these studies took the same {cycles:,} cycles on the RTL.", "good"
+    )
 
 
 def _verdicts(runs: list[dict[str, Any]]) -> Table:

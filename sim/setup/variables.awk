@@ -70,7 +70,8 @@ END {
     name = names[i]
     if (name in legal) continue
     meant = nearest(name)
-    if (name in users) print name "= has no effect on " where "; it is for: " users[name]
+    if (name in users) print name "= has no effect on " where \
+      (meant && distance(name, meant) == 1 ? "; did you mean " meant "=" : "") "; it is for: " users[name]
     else print name "= is no variable of " where (meant ? "; did you mean " meant "=" : "; 'make help' lists them")
     exit
   }

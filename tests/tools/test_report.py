@@ -190,6 +190,12 @@ def test_serving_that_failed_is_told(tmp_path):
     samples.serving(tmp_path, passed=False)
     section = serving.section(Sources(tmp_path, tmp_path, tmp_path))
     assert (section.state, section.problem) == ("bad", "serving failed on verilator")
+    samples.studies(tmp_path)
+    played = {"simulators": {"icarus": "11.0"}, "passed": False, "studies": [{"rtl_cycles": 7}]}
+    files.write_json(tmp_path / "serve-studies-icarus.json", played)
+    section = serving.section(Sources(tmp_path, tmp_path, tmp_path))
+    assert section.problem == "serving failed on verilator, studies on icarus"
+    files.write_json(tmp_path / "serve-studies-icarus.json", {**played, "passed": True})
     samples.serving(tmp_path)
     assert serving.section(Sources(tmp_path, tmp_path, tmp_path)).state == "good"
 

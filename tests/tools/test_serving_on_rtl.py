@@ -16,7 +16,9 @@ from front_end import call
 from model.serving import Request, serve
 from model.serving.summary import rank
 from model.serving.trace import draw_requests, read_requests, to_json
+from model.studies.serving import Study
 from sim.serving.job import Served, serving_job
+from sim.serving.studies import rtl_cycles, study_items
 from sim.shared import junit
 from sim.shared.cli import run
 from sim.shared.paths import ROOT
@@ -95,6 +97,17 @@ def test_tokens_and_logits_unlike_those_alone_are_named() -> None:
     wrong = replace(served, run=replace(served.run, tokens=tokens, logits=logits))
     assert wrong.unlike_alone.keys() == {"second", "third"}
     assert "tokens [0, 0, 0, 0], alone [" in wrong.unlike_alone["second"]
+
+
+def test_studies_are_played_each_from_an_image_of_its_own() -> None:
+    run = small().run
+    studies = [Study("one", run), Study("two", run)]
+    items = study_items(studies)
+    assert len({item.name for item in items}) == 2 * len(run.steps)
+    assert [n for n, item in enumerate(items) if not item.inherits] == [0, len(run.steps)]
+    results = [ProgramResult(item.name, counters={"total": 3}) for item in items[:-1]]
+    assert rtl_cycles(studies[0], results) == 3 * len(run.steps)
+    assert rtl_cycles(studies[1], results) == 3 * len(run.steps) - 3
 
 
 @pytest.mark.parametrize(("share", "value"), [(0.5, 2), (0.51, 3), (0.99, 4), (0.01, 1)])

@@ -437,7 +437,7 @@ def test_readme_maps_every_folder() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("WINDOW=4",), "WINDOW= is no variable of 'make'; did you mean WINDOWS="),
+        (("WINDOW=4",), "WINDOW= has no effect on 'make'; did you mean WINDOWS="),
         (("WAVE=1",), "WAVE= is no variable of 'make'; did you mean WAVES="),
         (("run", "progam=a"), "progam= is no variable of 'make run'; did you mean PROGRAM="),
         (("studies", "RTL=a"), "RTL= has no effect on 'make studies'; it is for: decode, "),

@@ -11,11 +11,15 @@ import pytest
 from sabotage import SABOTAGES, WRONG_ADDRESS, number, plant
 from testbench_conformance import typical
 
+from model.chip.image import Words
+from model.chip.isa import encode, ld, vadd
 from sim.engine.simulator import JobResult, simulate
 from sim.shared.paths import RTL
+from verif.env.divergence import first_divergence
+from verif.env.predictor import predict
 from verif.items.job import Job
 from verif.items.program_item import ProgramItem
-from verif.items.result import ProgramResult
+from verif.items.result import Mismatch, ProgramResult
 
 Results = dict[str, ProgramResult]
 
@@ -212,3 +216,17 @@ def test_a_simulation_that_nobody_follows_any_more_is_ended(tmp_path: Path) -> N
         simulate("icarus", Job(items=items), folder=tmp_path / "job", on_result=give_up)
     left = [process.name() for process in psutil.Process().children(recursive=True)]
     assert not {"make", "vvp"} & set(left)
+
+
+@pytest.mark.parametrize(
+    ("address", "blamed"),
+    [(3, "pc 0 `LD`"), (9, "pc 1 `VADD`"), (500, "pc 1 `VADD`")],
+    ids=["read, so it was lost", "overwritten", "nobody should have written it"],
+)
+def test_a_wrong_word_is_blamed_on_who_wrote_it_over(address: int, blamed: str) -> None:
+    spad: Words = np.zeros(4096, dtype=np.uint32)
+    program = [encode(ld(0, 0, 10)), encode(vadd(600, 0, 2000, 4))]
+    prediction = predict(ProgramItem("blame", program, spad=spad), spad)
+    word = Mismatch("scratchpad", "", 0 if address < 10 else None, "LD", "a", "b", address)
+    record = Mismatch("retire", "", 1, "VADD", "signature=1", "signature=2")
+    assert first_divergence(prediction, [word, record]).startswith(blamed)

@@ -9,7 +9,8 @@ import pytest
 from rich.console import Console
 
 from sim.engine.design import own_design
-from sim.mutate.realistic.__main__ import found, misnamed, play_faults, report, select
+from sim.mutate.realistic.__main__ import found, misnamed, record, report, select
+from sim.mutate.realistic.detect import play_faults
 from sim.mutate.realistic.faults import Fault, load_faults, plant
 from sim.shared.errors import UsageError
 from sim.shared.patch import Patch, PatchError
@@ -30,13 +31,14 @@ def test_there_are_many_and_each_has_its_place(planted: Path) -> None:
     text = "".join(path.read_text() for path in planted.glob("*.sv"))
     count = len(load_faults())
     assert count >= 60
-    assert all(f"bug == {number} ?" in text for number in range(1, count + 1))
+    assert all(f"awake == {number} ?" in text for number in range(1, count + 1))
 
 
 def test_a_sample_is_found_and_rightly_named(planted: Path, tmp_path: Path) -> None:
     chosen = select(SAMPLE)
     console = Console(quiet=True)
-    asleep, *rows = play_faults(console, planted, [ASLEEP, *chosen], seed=1, count=120)
+    played = play_faults(console, planted, [*chosen, ASLEEP], seed=1, count=120, workers=2)
+    *rows, asleep = (record(*one) for one in played)
     assert not found(asleep)
     assert [row["name"] for row in rows if not found(row)] == []
     assert [row["name"] for row in rows if misnamed(row)] == []

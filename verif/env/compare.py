@@ -152,6 +152,7 @@ def different_words(
                 "" if pc is None else instruction_at(prediction, pc),
                 f"0x{want[i]:08x}",
                 f"0x{got[i]:08x}",
+                int(i),
             )
         )
     return found

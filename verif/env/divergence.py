@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from model.chip.isa import Instruction
+from model.chip.isa import Instruction, decode
 from model.chip.machine import Machine
+from verif.bins.dependencies import accesses
 from verif.env.predictor import Prediction
 from verif.items.result import Mismatch
 
@@ -16,8 +17,9 @@ DECISIVE = ("retire", "traffic", "fault", "scratchpad", "memory")
 
 
 def first_divergence(prediction: Prediction, mismatches: Sequence[Mismatch]) -> str:
-    """Describe the earliest instruction that any mismatch names; empty when none does."""
+    """Describe the earliest instruction that a mismatch blames; empty when none does."""
     named = [m for m in mismatches if m.kind in DECISIVE and m.pc is not None and m.instruction]
+    named = [m for m in named if not overwritten(prediction, m, named)]
     if not named:
         return ""
     first = min(named, key=lambda m: (m.pc, DECISIVE.index(m.kind)))
@@ -27,6 +29,24 @@ def first_divergence(prediction: Prediction, mismatches: Sequence[Mismatch]) -> 
         return text  # in which of the two runs is not known
     values = operand_values(prediction, first.pc)
     return text + (f"; operands {values}" if values else "")
+
+
+def overwritten(prediction: Prediction, word: Mismatch, named: Sequence[Mismatch]) -> bool:
+    """Say whether a wrong word of the scratchpad is another's work than its last writer's.
+
+    An instruction with a right retire record wrote what it should. If a later one has a wrong
+    record and does not read the word, it wrote where it should not; if it reads it, the word was
+    lost before, which the later record follows from.
+    """
+    if word.kind != "scratchpad" or word.address is None or word.pc is None:
+        return False
+    wrong = [m.pc for m in named if m.kind == "retire" and m.pc is not None]
+    if not wrong or wrong[0] <= word.pc:
+        return False
+    retires = prediction.expected.retires
+    completes = any(retire.pc == wrong[0] and not retire.fault for retire in retires)
+    reads = accesses(decode(prediction.item.program[wrong[0]])).reads if completes else ()
+    return not any(memory == "spad" and low <= word.address < high for memory, low, high in reads)
 
 
 def operand_values(prediction: Prediction, pc: int) -> str:

@@ -23,6 +23,7 @@ class Mismatch:
         message: one line for a reader.
         pc, instruction: of the first divergent instruction, when it is known.
         expected, got: the two values as text.
+        address: of the word that differs, for a mismatch of a memory.
     """
 
     kind: MismatchKind
@@ -31,6 +32,7 @@ class Mismatch:
     instruction: str = ""
     expected: str = ""
     got: str = ""
+    address: int | None = None
 
 
 @dataclass

@@ -92,8 +92,10 @@ def argmax(o: Operands) -> Instruction:
 
 
 def expand(o: Operands) -> Instruction:
-    """UNPACK, shorter than other vectors because it makes eight words of one."""
-    n = max(1, o.length(OPERATIONS[Op.UNPACK].longest_that_fits) // 4)
+    """UNPACK, mostly shorter than other vectors because it makes eight words of one."""
+    n = o.length(OPERATIONS[Op.UNPACK].longest_that_fits)
+    if not o.source.chance(25):
+        n = max(1, n // 4)
     # A long result leaves room for its source at the ends only.
     src = o.fed(n) if n < 128 else o.source.pick((0, SPAD_WORDS - n))
     if o.source.chance(25):

@@ -21,7 +21,7 @@ class SurroundingsOdds:
     reset_before: int = 25
     start_pulses: int = 15
     restart: int = 6
-    abort: int = 6
+    abort: int = 10
     keep_scratchpad: int = 40
 
 
@@ -80,7 +80,7 @@ PROFILES: dict[str, Profile] = {
             corners=70,
             inner=((3, 3), (1, 64)),
             contents=((1, 0), (1, 1), (4, 2), (2, 3), (1, 4), (4, 5), (2, 6), (4, 7), (1, 8)),
-            surroundings=SurroundingsOdds(corner_latency=40, varying_latency=15, abort=15),
+            surroundings=SurroundingsOdds(corner_latency=40, varying_latency=15, abort=18),
         ),
         Profile(
             "long",
@@ -92,7 +92,7 @@ PROFILES: dict[str, Profile] = {
             marathon=3,
             inner=((1, 64),),
             depth=4096,
-            surroundings=SurroundingsOdds(start_pulses=10, abort=4),
+            surroundings=SurroundingsOdds(start_pulses=10, abort=8),
         ),
         Profile(
             "matrix",

@@ -72,7 +72,8 @@ def _cycle(source: Source, slots: Sequence[Slot]) -> int:
     """A cycle of a random instruction; its first and last ones more often than by chance."""
     slot = source.pick(slots)
     first_busy = min(slot.fetch + OVERHEAD, slot.last)
-    edges = (slot.fetch, slot.fetch + 1, first_busy, slot.last)
+    end = [max(first_busy, slot.last - before) for before in (2, 1, 0)]
+    edges = (slot.fetch, slot.fetch + 1, first_busy, *end)
     kind = source.below(2 * len(edges))
     return edges[kind] if kind < len(edges) else source.between(slot.fetch, slot.last)
 

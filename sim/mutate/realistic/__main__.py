@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
+import os
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from statistics import median
@@ -15,74 +13,14 @@ from rich.console import Console
 
 from model.errors import check_int
 from sim.engine.design import add_design_option, design_files
-from sim.engine.play import Simulation, play
+from sim.mutate.realistic.detect import Detection, play_faults
 from sim.mutate.realistic.faults import Fault, load_faults, plant
 from sim.shared.cli import Parser, integer, run
 from sim.shared.errors import UsageError
 from sim.shared.junit import Case, Suite
 from sim.shared.outcome import Outcome
-from sim.shared.progress import ProgramProgress
 from sim.shared.results import ResultFiles
 from sim.shared.table import format_table
-from verif.items.job import Job
-from verif.items.program_item import ProgramItem
-from verif.items.result import ProgramResult
-from verif.stimulus.directed import REGISTRY
-from verif.stimulus.profiles import ALL
-
-SIM = "verilator"
-_NAMED = re.compile(r"pc \d+ `(?:\.word \w+ ; )?(\w+)")
-
-
-class FoundError(Exception):
-    """A program failed: the fault is found, the simulation need not go on."""
-
-
-@dataclass
-class Detection:
-    """What one series of programs says of a fault.
-
-    Attributes:
-        programs: how many were played until one failed, that one included; None: none failed.
-        check: kind of its first mismatch; ``crash`` when the simulation died.
-        named: the operation that was named as the first wrong one.
-    """
-
-    programs: int | None = None
-    check: str = ""
-    named: str = ""
-
-
-def detect(design: Path, number: int, job: Job, programs: int) -> Detection:
-    """Play programs until one fails."""
-    detection = Detection()
-    played = 0
-
-    def look(result: ProgramResult) -> None:
-        nonlocal played
-        played += 1
-        if not result.passed:
-            named = _NAMED.match(result.first_divergence)
-            detection.programs = played
-            detection.check = result.mismatches[0].kind if result.mismatches else "nothing"
-            detection.named = named[1] if named else ""
-            raise FoundError
-
-    simulation = Simulation(
-        job, SIM, programs=programs, build={"rtl": design}, plusargs=(f"+bug={number}",)
-    )
-    try:
-        batch = play(Console(quiet=True), [simulation], quiet=True, on_result=look)
-    except FoundError:
-        return detection
-    if batch.errors:
-        detection.programs, detection.check = played + 1, "crash"
-    return detection
-
-
-def directed_items() -> list[ProgramItem]:
-    """All directed programs but those of many cycles."""
-    return [item for entry in REGISTRY.values() if not entry.slow for item in entry.items()]
 
 
 def right(fault: Fault, found: Detection) -> str:
@@ -142,10 +80,12 @@ def main() -> int:
     parser.add_argument("--name", default="*", help="names; * and ? are wildcards")
     parser.add_argument("--count", type=integer, default=2000, help="random programs at most")
     parser.add_argument("--seed", type=integer, default=1)
+    parser.add_argument("--jobs", type=integer, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--results", type=Path, help="folder of the result files")
     add_design_option(parser)
     args = parser.parse_args()
     check_int("n", args.count, 1)
+    check_int("jobs", args.jobs, 1)
     chosen = select(args.name)
     console = Console(highlight=False)
     head = {"seed": args.seed, "limit": args.count}
@@ -154,24 +94,8 @@ def main() -> int:
         tempfile.TemporaryDirectory() as folder,
     ):
         planted = plant(args.design, load_faults(), Path(folder) / "rtl")
-        rows = play_faults(console, planted, chosen, args.seed, args.count)
-        return report(console, files, rows)
-
-
-def play_faults(
-    console: Console, planted: Path, chosen: Sequence[tuple[int, Fault]], seed: int, count: int
-) -> list[dict[str, Any]]:
-    """Rows of the detection table: directed programs, then random ones of all profiles in turn."""
-    items = directed_items()
-    params = {"seed": seed, "profile": ALL, "first": 0, "count": count}
-    drawn = Job("random", {**params, "coverage": False})
-    rows = []
-    with ProgramProgress(console, "faults", len(chosen)) as progress:
-        for number, fault in chosen:
-            directed = detect(planted, number, Job(items=items), len(items))
-            rows.append(record(fault, directed, detect(planted, number, drawn, count)))
-            progress.finished(fault.name, found(rows[-1]), 0)
-    return rows
+        found = play_faults(console, planted, chosen, args.seed, args.count, args.jobs)
+        return report(console, files, [record(*one) for one in found])
 
 
 def found(row: dict[str, Any]) -> bool:

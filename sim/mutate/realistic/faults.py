@@ -1,7 +1,7 @@
 """The realistic faults: read from their lists, and planted in one copy of the design.
 
-One build holds all of them; the plusarg ``+bug=<n>`` chooses one, so that a simulator is compiled
-once for the whole table.
+One build holds all of them; the testbench wakes one after the other, so that a simulator is
+compiled and started once for the whole table.
 """
 
 from __future__ import annotations
@@ -18,9 +18,22 @@ from sim.shared.patch import Patch, PatchError
 from sim.shared.paths import ROOT
 
 FOLDER = ROOT / "tests" / "realistic_faults"
-CHOICE = """
-  int bug;
-  initial if ($value$plusargs("bug=%d", bug) == 0) bug = 0;
+CONTROL = "fault_next"
+"""The testbench writes a fault's number to ``dut.fault_next``; it counts from the next clock."""
+
+_AWAKE = "ga2_planted_pkg::awake"
+_PACKAGE = "ga2_planted_pkg.sv"
+_PACKAGE_TEXT = """\
+// Generated: which fault is awake. 0 is the design as it was written.
+package ga2_planted_pkg;
+  logic [31:0] awake = '0;
+endpackage
+"""
+_TOP = "ga2.sv"
+_CHOICE = f"""
+  logic [31:0] {CONTROL} /* verilator public_flat_rw */;
+  initial {CONTROL} = '0;
+  always_ff @(posedge clk) {_AWAKE} <= {CONTROL};
 """
 
 
@@ -71,7 +84,7 @@ def load_faults(folder: Path = FOLDER) -> list[Fault]:
 def plant(design: Design, faults: Sequence[Fault], target: Path) -> Path:
     """Write the design with all faults asleep into ``target``, which is made; returns it.
 
-    Fault number n, from 1, wakes with ``+bug=<n>``.
+    Fault number n, from 1, is awake while ``CONTROL`` is n.
 
     Raises:
         PatchError: a patch has no unique place, or overlaps another one's.
@@ -79,7 +92,8 @@ def plant(design: Design, faults: Sequence[Fault], target: Path) -> Path:
     target.mkdir(parents=True)
     for path, content in design.contents.items():
         (target / path.name).write_bytes(content)
-    names = [path.name for path in design.sources.files]
+    names = [_PACKAGE, *(path.name for path in design.sources.files)]
+    (target / _PACKAGE).write_text(_PACKAGE_TEXT)
     (target / "ga2.f").write_text("".join(f"{name}\n" for name in names))
     edits: dict[str, dict[tuple[int, int], list[tuple[int, str]]]] = defaultdict(
         lambda: defaultdict(list)
@@ -106,15 +120,17 @@ def plant(design: Design, faults: Sequence[Fault], target: Path) -> Path:
         for start, end in reversed(spans):
             chosen = text[start:end]
             for number, new in places[start, end]:
-                chosen = f"(bug == {number} ? ({new}) : {chosen})"
+                chosen = f"({_AWAKE} == {number} ? ({new}) : {chosen})"
             text = text[:start] + chosen + text[end:]
         path.write_text(_declare(text, declared[name]))
+    top = target / _TOP
+    top.write_text(_declare(top.read_text(), [_CHOICE]))
     return target
 
 
 def _declare(text: str, declarations: Sequence[str]) -> str:
-    """Put the choice and declarations behind the ports, processes at the module's end."""
-    head, processes = CHOICE, ""
+    """Put declarations behind the ports, processes at the module's end."""
+    head, processes = "", ""
     for declaration in declarations:
         before, always, after = declaration.partition("always_ff")
         head += before

@@ -19,7 +19,8 @@ from model.decode.float_decode import (
     context_size,
     float_decode,
 )
-from model.trained.lm import DATA, TrainedLm
+from model.trained.files import DATA
+from model.trained.lm import TrainedLm
 from model.trained.shape import SCORE_LIMIT, encode
 
 # Full attention, and the shortest window that is measured: its softmax has few to choose from.

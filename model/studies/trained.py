@@ -27,7 +27,8 @@ from model.decode.models import TRAINED_DEPTH
 from model.decode.programs import decode_programs
 from model.decode.text_calibration import calibrate_on_text
 from model.decode.visible import EVERYTHING, Visible
-from model.trained.lm import DATA, TrainedLm, trained_lm
+from model.trained.files import DATA
+from model.trained.lm import TrainedLm, trained_lm
 from model.trained.shape import CONTEXT, encode
 
 WINDOWS: tuple[int | None, ...] = (None, 32, 16, 8, 4)

@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from pathlib import Path
 
 import numpy as np
 
 from model.compiler.graph import FloatArray, Graph, Node
 from model.errors import ParameterError
+from model.trained.files import DATA
 from model.trained.shape import (
     HEAD_WIDTH,
     HEADS,
@@ -21,7 +21,6 @@ from model.trained.shape import (
     distance_bias,
 )
 
-DATA = Path(__file__).parent / "data"
 # Name of a model: its weights, and the bits of a cached key or value.
 VARIANTS = {
     "trained": ("full", 8),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from model.trained.lm import DATA
+from model.trained.files import DATA
 from sim.report.page import Block, Figure, Section, Table, Text, count, missing, percent
 from sim.report.sources import Sources
 from sim.shared.files import read_json

@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.progress import track
 
 from model.studies import trained as study
-from model.trained.lm import DATA
+from model.trained.files import DATA
 from sim.shared.cli import Parser, run
 from sim.shared.files import read_json
 from sim.shared.junit import Case, Suite

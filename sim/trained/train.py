@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from model.trained.corpus import PACKAGE, STREAM, Corpus, n_gram_bits
-from model.trained.lm import DATA
+from model.trained.files import DATA
 from model.trained.network import Floats
 from model.trained.shape import VOCABULARY, encode
 from model.trained.training import Settings, Training, mean_bits

@@ -21,9 +21,10 @@ from model.decode.workload import DecodeParams
 from model.errors import ParameterError
 from model.studies import trained as study
 from model.trained.corpus import Corpus
-from model.trained.lm import DATA, KINDS, trained_lm
+from model.trained.files import DATA
+from model.trained.lm import KINDS, trained_lm
 from model.trained.network import Pass, initial_weights, score_bias
-from model.trained.shape import SLOPES, decode, distance_bias, encode
+from model.trained.shape import CONTEXT, SLOPES, decode, distance_bias, encode
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "trained.json").read_text())
 TRAINING = json.loads((DATA / "training.json").read_text())
@@ -99,6 +100,7 @@ def compiled_for(kind: str, context: int) -> Compiled:
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_context_fits_the_chip(kind: str) -> None:
     lm = trained_lm(kind)
+    assert CONTEXT == MAX_CONTEXT == 64
     for context in (1, 2, MAX_CONTEXT):
         compiled = compiled_for(kind, context)
         assert compiled.spad_peak <= SPAD_WORDS

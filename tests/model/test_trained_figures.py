@@ -21,7 +21,8 @@ from model.decode.workload import DecodeParams
 from model.studies import trained as study
 from model.trained import corpus as corpora
 from model.trained.corpus import Corpus, CorpusError, divide, n_gram_bits, read_wheel
-from model.trained.lm import DATA, KINDS, trained_lm
+from model.trained.files import DATA
+from model.trained.lm import KINDS, trained_lm
 from model.trained.network import initial_weights, score_bias
 from model.trained.shape import ALPHABET, decode, encode
 from model.trained.training import Settings, Training, mean_bits

@@ -13,7 +13,7 @@ from model.chip.isa import Op, decode
 from model.decode.workload import compile_decode
 from model.studies import trained as study
 from model.trained.corpus import Corpus
-from model.trained.lm import DATA
+from model.trained.files import DATA
 from model.trained.shape import encode
 from sim.decode.job import WindowOutcome
 from sim.decode.options import parse_windows

@@ -115,7 +115,9 @@ def test_a_run_says_what_happened_when() -> None:
             assert (segment.kind == "verify") == (segment.drafts > 0)
             assert segment.kind != "decode" or len(segment.tokens) == 1
     assert generated == run.tokens
+    order = [segment for step in run.steps for segment in step.segments]
     for request in run.requests:
+        assert next(s.kind for s in order if s.rid == request.rid) == "prefill"
         log = run.events[request.rid]
         assert log.arrived is not None
         assert log.ended is not None
@@ -216,6 +218,9 @@ def test_the_last_admitted_gives_its_pages_back_and_is_computed_again() -> None:
     run = served(pool=6, prefix_cache=False)
     assert run.preemptions == sum(len(log.preempted) for log in run.events.values()) > 0
     assert not run.events["a"].preempted  # the oldest always goes on
+    again = [s for step in run.steps for s in step.segments if s.kind == "prefill"]
+    assert sum(len(s.tokens) for s in again) > sum(len(request.prompt) for request in TRACE)
+    assert {len(s.tokens) for step in run.steps for s in step.segments if s.kind == "decode"} == {1}
     assert run.peak_pages <= 6
 
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LD is busy for len + LAT + 1 cycles and idle otherwise, LAT being any constant in 1..64.
+// LD is busy for len + LAT + 1 cycles and idle otherwise, LAT being any constant in 1..64. Under GA2_EFFECT:
+// what it asks for, in which order, and what it leaves in any word of the scratchpad.
 
 `include "ga2_formal.svh"
 
@@ -63,4 +64,66 @@
     // Bit i is a request i + 1 cycles ago; bits beyond the latency were answered.
     assert ((f_pipe & f_open) == (f_cycle == '0 ? '0 : f_asked & f_open));
   end
+`endif
+
+`ifdef GA2_EFFECT
+  (* anyconst *) logic [11:0] f_target;
+  (* anyconst *) logic [15:0] f_at;  // of an external word
+  (* anyseq *) logic [31:0] f_any;
+  logic [11:0] f_dst;
+  logic [15:0] f_src;
+  logic [31:0] f_ext;  // what is there: nothing writes outside while LD works
+  logic [63:0] f_pipe_at;  // the requests for it of the last 64 cycles since a reset
+  logic f_ended;  // the unit's last cycle was the one before
+  wire [31:0] f_now, f_old, unused_answer;
+  wire unused_asked;
+  ga2_word u_target (.clk, .start, .address(f_target), .ren(1'b0), .raddr(12'd0), .we(we_q), .waddr(waddr_q),
+      .wdata(wdata_q), .now(f_now), .old(f_old), .asked(unused_asked), .answer(unused_answer));
+
+  always @(posedge clk) begin
+    if (start) begin
+      f_dst <= dst;
+      f_src <= src;
+      f_ext <= f_any;
+    end
+    f_pipe_at <= rst ? '0 : {f_pipe_at[62:0], req_valid_q && req_addr_q == f_at};
+    f_ended <= done && !rst;
+  end
+
+  wire [11:0] f_index = f_target - f_dst;
+  wire f_hit = f_index < f_len;
+  wire f_tied = f_hit && f_at == f_src + 16'(f_index);
+
+  always @* if (f_ready) begin
+    `GA2_REQUIRE(regions_are_legal, !start || (ga2_spec::inside(dst, len)
+        && 18'(src) + 18'(len) <= 18'd65536))
+    `GA2_ASSUME(memory_answers_right, !f_pipe_at[6'(f_latency - 7'd1)] || resp_data == f_ext)
+
+    `GA2_ENSURE(requests_in_order, req_valid_q == (f_cycle != '0 && f_cycle <= 14'(f_len))
+        && (!req_valid_q || req_addr_q == f_src + 16'(f_cycle) - 16'd1))
+    `GA2_ENSURE(word_is_loaded, !(f_ended && f_tied) || f_now == f_ext)
+    `GA2_ENSURE(rest_is_left_alone, !(f_ended && !f_hit) || f_now == f_old)
+
+    `GA2_COVER(second_of_three, f_ended && f_tied && f_index == 12'd1 && f_len == 12'd3 && f_now != f_old)
+    `GA2_COVER(far_away, f_ended && f_tied && f_at == 16'd65535 && f_target == 12'd4095)
+    `GA2_COVER(beside_it, f_ended && !f_hit)
+  end
+
+`ifdef GA2_HELPERS
+  wire [13:0] f_written = f_cycle <= 14'(f_latency) + 14'd2 ? 14'd0 : f_cycle - 14'(f_latency) - 14'd2;
+  wire [13:0] f_age = f_cycle - 14'(f_index) - 14'd2;
+  always @* if (f_ready) assert ((f_pipe_at & ~f_pipe) == '0);
+  always @* if (f_ready && f_cycle != '0) begin
+    assert (ga2_spec::inside(f_dst, f_len));
+    assert (18'(f_src) + 18'(f_len) <= 18'd65536);
+    if (req_valid_q) assert (req_addr_q == f_src + 16'(f_cycle) - 16'd1);
+    assert (waddr_q == f_dst + 12'(f_written));
+    if (f_tied) begin
+      assert ((f_pipe_at & f_open) == (f_cycle > 14'(f_index) + 14'd1 ? (64'd1 << f_age) & f_open : 64'd0));
+      if (f_cycle == 14'(f_index) + 14'(f_latency) + 14'd2) assert (wdata_q == f_ext);
+      if (14'(f_index) < f_written) assert (f_now == f_ext);
+    end
+    if (!f_hit) assert (f_now == f_old);
+  end
+`endif
 `endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// UNPACK is busy for 10*len + 1 cycles and idle otherwise.
+// UNPACK is busy for 10*len + 1 cycles and idle otherwise. Under GA2_EFFECT: what it leaves in any word
+// of the scratchpad.
 
 `include "ga2_formal.svh"
 
@@ -53,4 +54,61 @@
     assert (f_cycle == '0 || nibble_q == (we_q ? 3'(f_phase - 4'd2) : 3'd0));
     assert (!f_working || left_q == f_len - f_word);
   end
+`endif
+
+`ifdef GA2_EFFECT
+  (* anyconst *) logic [11:0] f_target, f_at;
+  logic [11:0] f_dst, f_src;
+  logic f_ended;  // the unit's last cycle was the one before
+  wire [31:0] f_now, f_old, f_now_source, f_old_source, f_answer, unused_answer;
+  wire f_asked, unused_asked;
+  ga2_word u_target (.clk, .start, .address(f_target), .ren(ren_q), .raddr(raddr_q), .we(we_q), .waddr(waddr_q),
+      .wdata, .now(f_now), .old(f_old), .asked(unused_asked), .answer(unused_answer));
+  ga2_word u_source (.clk, .start, .address(f_at), .ren(ren_q), .raddr(raddr_q), .we(we_q), .waddr(waddr_q),
+      .wdata, .now(f_now_source), .old(f_old_source), .asked(f_asked), .answer(f_answer));
+
+  always @(posedge clk) begin
+    if (start) begin
+      f_dst <= dst;
+      f_src <= src;
+    end
+    f_ended <= done_q && !rst;
+  end
+
+  wire [11:0] f_index = f_target - f_dst;
+  wire f_hit = f_index < {f_len, 3'd0};
+  wire f_tied = f_hit && f_at == f_src + 12'(f_index[11:3]);
+  wire [31:0] f_result = 32'($signed(ga2_spec::int4(f_old_source, f_index[2:0])));
+
+  always @* if (f_ready) begin
+    `GA2_REQUIRE(regions_are_legal, !start || (len[8:0] != '0 && ga2_spec::inside(dst, {len, 3'd0})
+        && ga2_spec::inside(src, 12'(len)) && ga2_spec::apart(dst, {len, 3'd0}, src, 12'(len))))
+    `GA2_REQUIRE(scratchpad_answers, !f_asked || rdata == f_answer)
+
+    `GA2_ENSURE(result_is_written, !(f_ended && f_tied) || f_now == f_result)
+    `GA2_ENSURE(rest_is_left_alone, !(f_ended && !f_hit) || f_now == f_old)
+
+    `GA2_COVER(negative, f_ended && f_tied && f_index == 12'd9 && f_now == -32'sd3)
+    `GA2_COVER(next_to_it, f_ended && f_tied && f_dst == f_src + 12'd1)
+    `GA2_COVER(beside_it, f_ended && !f_hit)
+  end
+
+`ifdef GA2_HELPERS
+  wire f_past = f_word > f_index[11:3] || (f_word == f_index[11:3] && f_phase > 4'(f_index[2:0]) + 4'd2);
+  wire [2:0] f_write = f_phase < 4'd2 ? 3'd0 : 3'(f_phase - 4'd2);
+  always @* if (f_ready && f_cycle != '0) begin
+    assert (ga2_spec::inside(f_dst, {f_len, 3'd0}));
+    assert (ga2_spec::inside(f_src, 12'(f_len)));
+    assert (ga2_spec::apart(f_dst, {f_len, 3'd0}, f_src, 12'(f_len)));
+    assert (raddr_q == f_src + 12'(f_word) + (f_phase == 4'd0 ? 12'd0 : 12'd1));
+    assert (waddr_q == f_dst + {f_word, f_write});
+    if (f_tied) begin
+      assert (f_now_source == f_old_source);
+      if (f_word == f_index[11:3] && f_phase == 4'd1) assert (f_asked && f_answer == f_old_source);
+      if (f_word == f_index[11:3] && f_phase >= 4'd2) assert (word_q == f_old_source >> {f_write, 2'd0});
+      if (f_past) assert (f_now == f_result);
+    end
+    if (!f_hit) assert (f_now == f_old);
+  end
+`endif
 `endif

@@ -22,6 +22,10 @@ module ga2_scratchpad (
     if (we) mem[waddr] <= wdata;
   end
 
+`ifdef FORMAL
+`include "ga2_scratchpad.svh"
+`endif
+
 endmodule
 
 `default_nettype wire

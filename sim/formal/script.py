@@ -13,6 +13,7 @@ from sim.formal.proofs import PROPERTIES, Proof, Property
 MACROS = "ga2_formal.svh"  # the only file that assumes
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 ASSUMING = re.compile(r"\b(?:assume|restrict)\b")
+PACKAGE = re.compile(r"^package ", re.MULTILINE)
 HELPERS = re.compile(r"`ifdef GA2_(?:CHIP_)?HELPERS\n.*?(?=\n`endif|\Z)", re.DOTALL)
 ASSUMING_MACRO = re.compile(r"`GA2_(?:ASSUME|REQUIRE|ENSURE)\b")
 
@@ -52,6 +53,8 @@ def write_script(proof: Proof, task: Task, design: Design, claim: Property | Non
     if task is Task.SEARCH:
         defines += ["GA2_SEARCH", *(claim.defines if claim else ())]
     sources = [name for name in files if name.endswith((".sv", ".v"))]
+    # What a module takes from a package must have been read before.
+    sources.sort(key=lambda name: not PACKAGE.search(files[name]))
     lines = [
         "[options]",
         *_options(proof, task),
@@ -64,6 +67,10 @@ def write_script(proof: Proof, task: Task, design: Design, claim: Property | Non
         "proc",
         *(f"cutpoint {cut}" for cut in proof.cuts),
         f"prep -flatten -top {proof.module}",
+        *(
+            # One mutant may break several: this one has to be seen.
+            [f"chformal -assert -remove c:* c:{claim.name} c:*.{claim.name} %u %d"] if claim else []
+        ),
         "[files]",
         *files,
     ]

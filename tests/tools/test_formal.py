@@ -24,6 +24,7 @@ from sim.formal import script as scripts
 from sim.formal.__main__ import Checked, assumption_flaw, assumptions_table, properties_table
 from sim.formal.proofs import Catalogue, Proof, Property, catalogue
 from sim.formal.script import ScriptError, Task, check_assumptions, needed, write_script
+from sim.formal.smtbmc import questions
 from sim.shared.patch import Patch, PatchError, patch
 from sim.shared.paths import ROOT, RTL
 
@@ -93,9 +94,11 @@ def test_a_mutant_that_does_not_apply_once_is_an_error(old):
 
 def test_a_proof_reads_what_its_module_is_made_of():
     texts = scripts.readable(own_design())
-    assert set(needed("ga2_amax", texts)) == {"ga2_amax.sv", "ga2_amax.svh", "ga2_formal.svh"}
+    unit = {"ga2_amax.sv", "ga2_amax.svh", "ga2_formal.svh", "ga2_spec.sv", "ga2_word.sv"}
+    assert set(needed("ga2_amax", texts)) == unit
     whole = [name for name in needed("ga2", texts) if name.endswith(".sv")]
-    assert whole == [path.name for path in own_design().sources.files]
+    own = [path.name for path in own_design().sources.files]
+    assert whole == [*own, "ga2_spec.sv", "ga2_word.sv"]
     with pytest.raises(ScriptError, match="no file ga2_divider"):
         needed("ga2_divider", {"ga2.sv": ""})
 
@@ -139,7 +142,12 @@ def test_the_catalogue_is_checked(change, said):
 @pytest.mark.usefixtures("no_memory")
 @pytest.mark.parametrize(
     ("name", "bound"),
-    [("sequencer", "unbounded"), ("product", "all inputs"), ("amax", "unbounded")],
+    [
+        ("sequencer", "unbounded"),
+        ("product", "all inputs"),
+        ("amax", "unbounded"),
+        ("vadd_effect", "unbounded"),
+    ],
 )
 def test_a_property_is_proved_and_fails_on_its_mutant(name, bound):
     proof = PROOFS[name]
@@ -148,6 +156,14 @@ def test_a_property_is_proved_and_fails_on_its_mutant(name, bound):
     assert row.passed, row.log
     assert row.claim.name in properties_table([row])
     assert all(name in assumptions_table([proof]) for name in proof.assumes)
+
+
+def test_induction_asks_for_one_assertion_at_a_time():
+    model = "; yosys-smt2-topmod m\n; yosys-smt2-assert 0 first\n; yosys-smt2-assert 1 second\n"
+    text = questions(model, 1)
+    assert text.count("(check-sat)") == 2
+    assert all(f"(assert (not (|m_a {number}| s1)))" in text for number in (0, 1))
+    assert "(assert (|m_a| s0))" in text
 
 
 @pytest.mark.usefixtures("no_memory")
@@ -179,7 +195,7 @@ def test_a_mutant_without_effect_is_not_noticed():
 @pytest.mark.parametrize(
     ("file", "place", "text", "said"),
     [
-        ("ga2_amax.svh", "assert (ren_q ==", "assume (0);", "amax.svh:37: 'assume' outside"),
+        ("ga2_amax.svh", "assert (ren_q ==", "assume (0);", "amax.svh:39: 'assume' outside"),
         ("ga2_amax.svh", "assert (ren_q ==", "x : assume (!start);", "'assume' outside"),
         ("ga2_amax.svh", "assert (ren_q ==", "restrict (!start);", "'restrict' outside"),
         ("ga2_amax.svh", "assert (ren_q ==", "`GA2_ASSUME(x, !start)", "among helpers"),

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The specification (docs/isa.md) as functions: what the proofs compare the design with, and the
+// only place where they take it from. tests/tools/test_formal_spec.py compares these functions with
+// the reference model in a simulator. No part of the design.
+
+`default_nettype none
+
+package ga2_spec;
+
+  // ---- Regions of the scratchpad
+
+  function automatic logic inside(input logic [11:0] base, input logic [11:0] len);
+    inside = 14'(base) + 14'(len) <= 14'd4096;
+  endfunction
+
+  // dst and src are the same region, or have no word in common.
+  function automatic logic in_place_or_apart(input logic [11:0] dst, input logic [11:0] src,
+                                             input logic [11:0] len);
+    in_place_or_apart = dst == src || 14'(dst) >= 14'(src) + 14'(len) || 14'(src) >= 14'(dst) + 14'(len);
+  endfunction
+
+  // Two regions have no word in common.
+  function automatic logic apart(input logic [11:0] x, input logic [11:0] len_x,
+                                 input logic [11:0] y, input logic [11:0] len_y);
+    apart = 14'(x) >= 14'(y) + 14'(len_y) || 14'(y) >= 14'(x) + 14'(len_x);
+  endfunction
+
+  // ---- Arithmetic
+
+  // Nibble j of a word, sign-extended.
+  function automatic logic signed [7:0] int4(input logic [31:0] word, input logic [2:0] j);
+    logic [3:0] nibble;
+    nibble = 4'(word >> (6'(j) * 6'd4));
+    int4 = {{4{nibble[3]}}, nibble};
+  endfunction
+
+  function automatic logic signed [7:0] saturating_add(input logic signed [7:0] x,
+                                                       input logic signed [7:0] y);
+    logic signed [9:0] total;
+    total = 10'(x) + 10'(y);
+    saturating_add = total > 10'sd127 ? 8'sd127 : total < -10'sd127 ? -8'sd127 : 8'(total);
+  endfunction
+
+endpackage
+
+`default_nettype wire

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The specification (docs/isa.md) as functions: what the proofs compare the design with, and the
-// only place where they take it from. tests/tools/test_formal_spec.py compares these functions with
-// the reference model in a simulator. No part of the design.
+// What docs/isa.md says of regions, saturation and nibbles, as functions that the proofs compare the
+// design with. Written by hand from there: nothing compares them with the reference model yet. No
+// part of the design.
 
 `default_nettype none
 

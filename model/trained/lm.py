@@ -41,7 +41,7 @@ class TrainedLm:
 
     kind: str
     weights: dict[str, FloatArray] = field(repr=False)
-    cache_bits: int = 8
+    cache_bits: int
 
     vocabulary = VOCABULARY
     key_names = cached_names("k")
@@ -86,10 +86,8 @@ def _decode_graph(lm: TrainedLm, context: int) -> Graph:
         for head in range(HEADS)
     ]
     for layer in range(LAYERS):
-        heads = [_head(g, lm, x, biases[head], layer, head) for head in range(HEADS)]
-        mixed = heads[0]
-        for head in heads[1:]:
-            mixed = g.add(mixed, head, name=f"mixed{layer}{head.name[-1]}")
+        near, far = (_head(g, lm, x, biases[head], layer, head) for head in range(HEADS))
+        mixed = g.add(near, far, name=f"mixed{layer}")
         h = g.add(x, mixed, name=f"h{layer}")
         up = g.matmul(h, g.weight(f"w1{layer}", lm.weights[f"w1{layer}"]), name=f"up{layer}")
         down = g.matmul(
@@ -97,7 +95,7 @@ def _decode_graph(lm: TrainedLm, context: int) -> Graph:
             g.weight(f"w2{layer}", lm.weights[f"w2{layer}"]),
             name=f"down{layer}",
         )
-        x = g.add(h, down, name=f"x{layer + 1}")
+        x = g.add(h, down, name=f"y{layer}")
     logits = g.matmul(x, g.weight("wout", lm.weights["wout"]), name="scores_out")
     g.output("tok", g.argmax(logits, name="best"))
     g.output("logits", logits)
@@ -111,7 +109,7 @@ def _head(g: Graph, lm: TrainedLm, x: Node, bias: Node, layer: int, head: int) -
 
     def project(name: str) -> Node:
         weight = g.weight(f"w{name}", lm.weights[f"w{name[0]}{layer}"][:, mine])
-        return g.matmul(x, weight, name=name, tag=name if name[0] in "kv" else None)
+        return g.matmul(x, weight, name=name, tag=name)
 
     def cached(name: str) -> Node:
         """The new row below the cached ones; the host gets it at once."""

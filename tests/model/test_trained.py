@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import FrozenInstanceError, asdict
 from pathlib import Path
 from typing import Any
 
@@ -138,6 +138,10 @@ def test_a_head_costs_one_addition_for_its_bias() -> None:
 
 def test_embeddings_are_rows_of_their_table() -> None:
     lm = trained_lm("trained")
+    assert lm is trained_lm("trained")  # loaded once
+    assert repr(lm) == "TrainedLm(kind='trained', cache_bits=8)"
+    with pytest.raises(FrozenInstanceError):
+        lm.cache_bits = 4  # type: ignore[misc]
     assert np.array_equal(lm.embed([3, 0]), lm.weights["embedding"][[3, 0]])
     assert trained_lm("trained-int4").weights["wout"].tolist() == lm.weights["wout"].tolist()
     assert trained_lm("trained-window16").weights["wout"].tolist() != lm.weights["wout"].tolist()

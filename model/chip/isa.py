@@ -240,6 +240,7 @@ def instruction(op: int, **operands: int) -> Instruction:
     return Instruction(op, **fields)
 
 
+@lru_cache(maxsize=8192)
 def check_fault(instr: Instruction) -> FaultCode:
     """Return the code of the first fault rule that applies, or ``FaultCode.NONE``.
 

@@ -107,6 +107,11 @@ class Operand:
         """Extract the operand from an instruction word."""
         return word >> self.shift & (1 << self.width) - 1
 
+    def of(self, instruction: object) -> int:
+        """Extract the operand from the fields of an instruction."""
+        value: int = getattr(instruction, self.field)
+        return (value & self.mask) >> self.low
+
     def size(self, length: int) -> int:
         """Words of its region in an instruction of ``length``."""
         return self.per_length * length + self.words
@@ -137,7 +142,7 @@ class Operation:
     parameters: str = ""
     _code: dict[str, object] = field(default_factory=dict, repr=False, compare=False)
 
-    @property
+    @cached_property
     def name(self) -> str:
         """Its mnemonic."""
         return self.op.name

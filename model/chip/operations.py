@@ -57,6 +57,7 @@ class Plan:
     compute: Callable[[Words, Plan], Words] | None
 
 
+@lru_cache(maxsize=2048)
 def matrix_addresses(instr: Instruction) -> MatrixAddresses:
     """Return the addresses an MM reads and writes; they wrap modulo 4,096."""
     m, k, n = _STEPS[: instr.f, None], _STEPS[: instr.g], _STEPS[: instr.h]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from model.chip.isa import FaultCode, Op, check_fault, decode
-from model.chip.timing import OVERHEAD, Latency, busy_cycles
+from model.chip.isa import Op
+from model.chip.operations import plan_word
+from model.chip.timing import OVERHEAD, Latency, load_cycles
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +51,14 @@ def timeline(program: Sequence[int], latency: Latency) -> list[Slot]:
     cycle = 1
     requests = 0
     for pc in range(len(program) + 1):
-        instruction = decode(program[pc] if pc < len(program) else 0)
-        ends = instruction.op == Op.HALT or check_fault(instruction) != FaultCode.NONE
-        busy = 0 if ends else busy_cycles(instruction, latency, requests)
-        slots.append(Slot(pc, instruction.op, cycle, busy))
-        if ends:
-            break
-        if instruction.op == Op.LD:
+        plan = plan_word(program[pc] if pc < len(program) else 0)
+        instruction, busy = plan.instr, plan.busy
+        if instruction.op == Op.LD and plan.unit:
+            busy = load_cycles(instruction.c, latency, requests)
             requests += instruction.c
+        slots.append(Slot(pc, instruction.op, cycle, busy))
+        if plan.unit is None:  # HALT or a fault
+            break
         cycle += OVERHEAD + busy
     return slots
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from model.chip.isa import Instruction, Op, encode
+from model.chip.isa import Instruction, Op
 from model.chip.operation_table import OPERATIONS, Unit
 
 OVERHEAD = 2  # FETCH + ISSUE
@@ -108,5 +108,4 @@ def busy_cycles(
         raise ValueError(f"operation {instr.op} has no busy time: it faults")
     if row.op == Op.LD:
         return load_cycles(instr.length, latency, first_request)
-    word = encode(instr)
-    return row.busy_cycles(**{operand.name: operand.read(word) for operand in row.operands})
+    return row.busy_cycles(**{operand.name: operand.of(instr) for operand in row.operands})

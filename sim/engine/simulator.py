@@ -173,6 +173,8 @@ def run_environment(folder: Path) -> dict[str, str]:
     env = {**makefile_environment(), JOB_VARIABLE: str(folder)}
     # cocotb would have pytest rewrite the assertions of every module it loads, for 0.9 s.
     env["COCOTB_REWRITE_ASSERTION_FILES"] = ""
+    # The testbench's arrays are small: more threads would only cost their start.
+    env["OPENBLAS_NUM_THREADS"] = "1"
     # Notes about objects of the testbench that Python does not look at.
     env.setdefault("GPI_LOG_LEVEL", "ERROR")
     return env

@@ -22,8 +22,9 @@ RELATIONS = ("same", "overlapping", "adjacent")
 
 @dataclass(frozen=True)
 class Accesses:
-    """Regions that an instruction reads and writes; of an MM from its lowest to its highest."""
+    """Regions that an operation reads and writes; of an MM from its lowest to its highest."""
 
+    name: str
     reads: tuple[Region, ...]
     writes: tuple[Region, ...]
 
@@ -43,7 +44,7 @@ def accesses(i: Instruction) -> Accesses:
         low, high = matrix.get(operand.name) or (base, base + operand.size(i.length))
         written = operand.name == "dst"
         (writes if written else reads).append((operand.memory, low, high))
-    return Accesses(tuple(reads), tuple(writes))
+    return Accesses(OPERATIONS[i.op].name, tuple(reads), tuple(writes))
 
 
 def dependency_bins() -> list[str]:
@@ -64,7 +65,7 @@ class Followers:
     """Looks at the instructions of one program in turn."""
 
     _number: int = 0
-    _last: list[Instruction] = field(default_factory=list)
+    _last: list[Accesses] = field(default_factory=list)
     _seen: dict[Instruction, int] = field(default_factory=dict)
     # Number of the instruction that wrote a word last, by memory: a look back over all instructions
     # would make a long program's time quadratic.
@@ -72,20 +73,20 @@ class Followers:
 
     def hits(self, i: Instruction) -> Iterator[Hit]:
         """Bins of the next instruction that completes."""
-        name = Op(i.op).name
         touched = accesses(i)
+        name = touched.name
         dependent = False
-        for distance, earlier in enumerate(reversed(self._last), 1):
-            before = accesses(earlier)
-            dependent |= (
-                _meet(before.writes, touched.reads)
+        for distance, before in enumerate(reversed(self._last), 1):
+            for relation in _relations(before.writes, touched.reads):
+                dependent |= relation != "adjacent"
+                yield "dependency", f"{before.name}/{name}/{distance}/{relation}"
+            dependent = (
+                dependent
                 or _meet(before.writes, touched.writes)
                 or _meet(before.reads, touched.writes)
             )
-            for relation in _relations(before.writes, touched.reads):
-                yield "dependency", f"{Op(earlier.op).name}/{name}/{distance}/{relation}"
         if len(self._last) == 2:
-            names = "/".join(Op(earlier.op).name for earlier in self._last)
+            names = f"{self._last[0].name}/{self._last[1].name}"
             yield "operation_triple", f"{names}/{name}/{'dependent' if dependent else 'apart'}"
         earlier_number = self._seen.get(i)
         if earlier_number is not None and any(
@@ -97,7 +98,7 @@ class Followers:
         for memory, low, high in touched.writes:
             self._written(memory)[low:high] = self._number
         self._seen[i] = self._number
-        self._last = [*self._last[-1:], i]
+        self._last = [*self._last[-1:], touched]
 
     def _written(self, memory: str) -> npt.NDArray[np.int32]:
         """Who wrote each word of a memory last, int32 (65536,); 0: nobody."""
@@ -107,11 +108,11 @@ class Followers:
 
 
 def _meet(some: tuple[Region, ...], others: tuple[Region, ...]) -> bool:
-    return any(
-        memory == other and low < end and start < high
-        for memory, low, high in some
-        for other, start, end in others
-    )
+    for memory, low, high in some:
+        for other, start, end in others:
+            if memory == other and low < end and start < high:
+                return True
+    return False
 
 
 def _relations(writes: tuple[Region, ...], reads: tuple[Region, ...]) -> Iterator[str]:

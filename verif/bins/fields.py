@@ -25,7 +25,7 @@ def field_hits(instruction: Instruction, depth: int) -> tuple[Hit, ...]:
 
 
 def _field_hits(i: Instruction, depth: int) -> Iterator[Hit]:
-    name = Op(i.op).name
+    name = OPERATIONS[i.op].name
     yield "operation", name
     if _ignored_set(i):
         yield "ignored_fields", name

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from model.chip.isa import SPAD_WORDS, FaultCode, Instruction, Op, check_fault, decode
+from model.chip.isa import SPAD_WORDS, FaultCode, Instruction, check_fault, decode
 from model.chip.machine import Machine, RunResult
+from model.chip.operation_table import OPERATIONS
 from verif.bins.boundaries import boundary_hits, run_hits
 from verif.bins.dependencies import Followers
 from verif.bins.faults import fault_hits
@@ -45,7 +46,7 @@ class ProgramBins:
 
     def _complete(self, instruction: Instruction) -> None:
         self.hits.update(field_hits(instruction, self.machine.depth))
-        name = Op(instruction.op).name
+        name = OPERATIONS[instruction.op].name
         if self._previous:
             self.hits.add(("operation_pair", f"{self._previous}/{name}"))
         self._previous = name

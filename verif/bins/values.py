@@ -26,13 +26,13 @@ def value_hits(i: Instruction, spad: Spad) -> Iterator[Hit]:
 
 
 def _present(classes: npt.NDArray[np.int64]) -> list[int]:
-    found: list[int] = np.flatnonzero(np.bincount(classes)).tolist()
+    found: list[int] = np.bincount(classes).nonzero()[0].tolist()
     return found
 
 
 def _junk(words: Spad, name: str) -> Iterator[Hit]:
     """Words whose upper bits are not the sign extension of bits 7..0."""
-    if (words != words.astype(np.int8).astype(np.int32).view(np.uint32)).any():
+    if (words.view(np.int32) != words.astype(np.int8)).any():
         yield "upper_bits", f"{name}/junk"
     else:
         yield "upper_bits", f"{name}/sign"

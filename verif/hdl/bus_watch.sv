@@ -70,7 +70,15 @@ module bus_watch #(
 
   task automatic watch_writes;
     if (wr_valid === 1'b1 && !rst) begin
-      if (fd != 0) $fwrite(fd, "%u", {wr_data, 16'd0, wr_addr});
+      if (fd != 0) begin
+`ifdef VERILATOR
+        // Its $fwrite would make text of the numbers first.
+        $c("{ const IData written[] = {", {16'd0, wr_addr}, ", ", wr_data,
+           "}; std::fwrite(written, sizeof written, 1, VL_CVT_I_FP(", fd, ")); }");
+`else
+        $fwrite(fd, "%u", {wr_data, 16'd0, wr_addr});
+`endif
+      end
       if (!st_valid) begin
         st_valid <= 1'b1;
         st_addr = wr_addr;

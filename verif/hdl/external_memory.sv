@@ -29,10 +29,9 @@ module external_memory (
   logic [31:0] mem[65536];
   logic [16:0] top;  // words from here on are zero
 
-  // Replaces all contents by `words` words of the open file `fd`, continued with zeros.
-  integer got, word;
-  task automatic load(input integer fd, input logic [16:0] words);
-    if (words != '0) got = $fread(mem, fd, 0, {15'd0, words});
+  // The contents were replaced by so many words: zeros follow.
+  integer word;
+  task automatic end_at(input logic [16:0] words);
     for (word = {15'd0, words}; word < {15'd0, top}; word = word + 1) mem[word] = '0;
     top = words;
   endtask

@@ -135,12 +135,25 @@ module ga2_tb;
 
   // Files are in the working directory, which each simulation has for itself: load.bin in,
   // memory and scratchpad (.bin or .hex), writes.bin and retires.bin out.
-  integer writes_fd, retires_fd, load_fd, dump_fd, got, word;
+  integer writes_fd, retires_fd, load_fd, dump_fd, got;
 
   initial begin
     writes_fd = 0;
     retires_fd = 0;
   end
+
+  // In Verilator $fread takes a byte at a time, and $fwrite makes text of everything: memories move
+  // in one piece instead. Their first word is left to $fread, which says that they change.
+`ifdef VERILATOR
+`define GA2_READ(Mem, Fd, Words) \
+    got = $fread(Mem, Fd, 0, 1); \
+    $c("{ const size_t got = std::fread(&", Mem, "[1], 4, ", Words, " - 1, VL_CVT_I_FP(", Fd, "));", \
+       " for (size_t i = 1; i <= got; ++i) ", Mem, "[i] = __builtin_bswap32(", Mem, "[i]); }")
+`define GA2_WRITE(Mem, Fd, Words) \
+    $c("std::fwrite(&", Mem, "[0], 4, ", Words, ", VL_CVT_I_FP(", Fd, "));")
+`else
+`define GA2_READ(Mem, Fd, Words) got = $fread(Mem, Fd, 0, Words)
+`endif
 
   // load.bin, all words big-endian: the header (program length, depth, latency, cycle limit, flags:
   // bit 0 scratchpad follows, bit 1 reactive, bit 2 image follows; image length, restarts), 128-bit
@@ -157,9 +170,16 @@ module ga2_tb;
     load_image = header[4][2];
     restarts = header[6][0];
     if (program_length != 0) got = $fread(u_imem.mem, load_fd, 0, {15'd0, program_length});
-    if (load_image) u_ext.load(load_fd, header[5][16:0]);
+    if (load_image) begin
+      if (header[5] != 0) begin
+        `GA2_READ(u_ext.mem, load_fd, header[5]);
+      end
+      u_ext.end_at(header[5][16:0]);
+    end
 `ifndef GA2_NETLIST
-    if (load_spad) got = $fread(dut.u_scratchpad.mem, load_fd);
+    if (load_spad) begin
+      `GA2_READ(dut.u_scratchpad.mem, load_fd, ga2_pkg::SpadWords);
+    end
 `endif
     $fclose(load_fd);
     close_logs;
@@ -181,26 +201,11 @@ module ga2_tb;
     close_logs;
 `ifdef VERILATOR
     dump_fd = $fopen("memory.bin", "wb");
-    for (word = 0; word + 8 <= {15'd0, depth}; word = word + 8) begin
-      $fwrite(dump_fd, "%u", {
-          u_ext.mem[word + 7], u_ext.mem[word + 6], u_ext.mem[word + 5], u_ext.mem[word + 4],
-          u_ext.mem[word + 3], u_ext.mem[word + 2], u_ext.mem[word + 1], u_ext.mem[word]});
-    end
-    for (; word < {15'd0, depth}; word = word + 1) $fwrite(dump_fd, "%u", u_ext.mem[word]);
+    `GA2_WRITE(u_ext.mem, dump_fd, depth);
     $fclose(dump_fd);
 `ifndef GA2_NETLIST
     dump_fd = $fopen("scratchpad.bin", "wb");
-    for (word = 0; word < ga2_pkg::SpadWords; word = word + 16) begin
-      $fwrite(dump_fd, "%u", {
-          dut.u_scratchpad.mem[word + 15], dut.u_scratchpad.mem[word + 14],
-          dut.u_scratchpad.mem[word + 13], dut.u_scratchpad.mem[word + 12],
-          dut.u_scratchpad.mem[word + 11], dut.u_scratchpad.mem[word + 10],
-          dut.u_scratchpad.mem[word + 9], dut.u_scratchpad.mem[word + 8],
-          dut.u_scratchpad.mem[word + 7], dut.u_scratchpad.mem[word + 6],
-          dut.u_scratchpad.mem[word + 5], dut.u_scratchpad.mem[word + 4],
-          dut.u_scratchpad.mem[word + 3], dut.u_scratchpad.mem[word + 2],
-          dut.u_scratchpad.mem[word + 1], dut.u_scratchpad.mem[word]});
-    end
+    `GA2_WRITE(dut.u_scratchpad.mem, dump_fd, ga2_pkg::SpadWords);
     $fclose(dump_fd);
 `endif
 `else

@@ -79,8 +79,15 @@ module retire_probe #(
       if (retire === 1'b1 || issue_fault === 1'b1) begin
         busy = 32'(($time - issued_at) / 64'(Period));
         if (fd != 0) begin
+`ifdef VERILATOR
+          // Its $fwrite would make text of the numbers first.
+          $c("{ const IData record[] = {", {16'd0, pc}, ", ", {23'd0, issue_fault, 4'd0, op}, ", ",
+             busy, ", ", spad_writes, ", ", ext_writes, ", ", signature,
+             "}; std::fwrite(record, sizeof record, 1, VL_CVT_I_FP(", fd, ")); }");
+`else
           $fwrite(fd, "%u", {signature, ext_writes, spad_writes, busy, 23'd0, issue_fault, 4'd0,
                              op, 16'd0, pc});
+`endif
         end
         clear;
         executing <= 1'b0;

@@ -36,7 +36,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> list[ProgramResult]:
     spad = np.zeros(4096, dtype=np.uint32)
     program = [encode(instruction) for instruction in PROGRAM]
     items = [
-        ProgramItem(str(n), program, image, spad, depth=512, idle_after=4)
+        ProgramItem(str(n), program, image, spad=spad, depth=512, idle_after=4)
         for n in range(2 * max(WRONG) + 1)
     ]
     return simulate("icarus", Job(items=items), rtl=rtl).results

@@ -523,7 +523,10 @@ def test_values_arrive_as_they_were_given_and_run_nothing(machine: Machine, valu
     assert not list(machine.project.rglob("planted"))
 
 
-FLAGS = {"WAVES", "LATE", "QUICK", "LIST", "ALL", "FRESH", "RESUME", "MUTANTS"}
+FLAGS = {"WAVES", "LATE", "QUICK", "LIST", "ALL", "FRESH", "RESUME", "MUTANTS"} | {
+    "COMPARE",
+    "STUDIES",
+}
 
 
 def help_variables() -> dict[str, set[str]]:

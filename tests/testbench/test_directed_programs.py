@@ -228,4 +228,4 @@ def test_every_module_of_directed_programs_and_sequences_is_found_by_itself(
         capture_output=True,
         text=True,
     )
-    assert done.stdout == "One HALT. items my_own random shrink\n", done.stderr
+    assert done.stdout == "One HALT. items my_own planted_faults random shrink\n", done.stderr

@@ -47,8 +47,11 @@ def directed_items() -> list[ProgramItem]:
 
 @cache
 def short_items() -> list[ProgramItem]:
-    """The shortest program of each directed test, if it is short."""
-    shortest = [min(entry.items(), key=cycles) for entry in REGISTRY.values()]
+    """The shortest program of each directed test that can be played alone, if it is short."""
+    shortest = [
+        min((item for item in entry.items() if not item.inherits), key=cycles)
+        for entry in REGISTRY.values()
+    ]
     return [item for item in shortest if cycles(item) < ICARUS_CYCLES]
 
 

@@ -169,7 +169,7 @@ def test_what_was_read_unseen_is_refused(tmp_path: Path) -> None:
     hidden = tmp_path / "hidden.svh"
     hidden.write_text("`define VALUE 3\n")
     rtl = tiny(tmp_path / "rtl")
-    text = TOP.replace('`include "value.svh"', f'`define FILE "{hidden}"\n`include `FILE')
+    text = TOP.replace('`include "value.svh"', f'`define NAME(x) `"x`"\n`include `NAME({hidden})')
     (rtl / "tiny.sv").write_text(text)
     with pytest.raises(BuildError, match=r"the compiler read .*hidden\.svh, which no file"):
         compile_tiny(rtl)

@@ -227,7 +227,8 @@ FRONT_ENDS = [
     ("formal.__main__", "formal", ["--modules", "divider"], "check"),
     ("speed.__main__", "bench", [], "measure_flows"),
     ("plan.__main__", "testplan", [], "existing_tests"),
-    ("mutate.realistic.__main__", "faults", ["--name", "ld-*", "--count", "1"], ""),
+    ("mutate.realistic.__main__", "faults", ["--name", "ld-*", "--count", "1"], "play_faults"),
+    ("serving.__main__", "serve-icarus", ["--requests", "1", "--pool", "8"], ""),
     ("mutate.rtl.__main__", "report", ["--quiet"], "judge"),
     ("mutate.model.__main__", "mutate-model", ["--modules", "page_table"], "judge"),
 ]
@@ -240,6 +241,8 @@ OTHERS = {
         "model.studies",
         "report",
         "report.pictures",
+        "trained.train",
+        "trained.evaluate",
     ),
     *("lint", "operations", "regress", "regress.rerun", "regress.slurm", "regress.bench"),
 }

@@ -71,7 +71,6 @@ class ProgramItem:
     name: str
     program: list[int]
     image: Words = field(default_factory=_no_words)
-    inherits: bool = False
     spad: Words | None = None
     latency: int = DEFAULT_LATENCY
     latencies: tuple[int, ...] = ()
@@ -86,6 +85,7 @@ class ProgramItem:
     start_held: bool = False
     idle_after: int = 0
     cycle_limit: int | None = None
+    inherits: bool = False
     provenance: str = ""
     rerun: str = ""
 

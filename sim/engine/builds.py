@@ -235,7 +235,9 @@ def compile_into(folder: Path, sim: str, inputs: Inputs) -> None:
     for path in inputs.contents:
         said = said.replace(place(path), str(path)) if place(path).startswith("outside") else said
     log.write_text(said)
-    if code or not all((folder / name).exists() for name in PRODUCTS[sim]):
+    # Icarus goes on after an error of its preprocessor, and calls it a success.
+    refused = sim == "icarus" and ": error: " in said
+    if code or refused or not all((folder / name).exists() for name in PRODUCTS[sim]):
         raise BuildError(f"{sim} does not build:\n{tail(said)}")
     check_reads(reads, snapshot, inputs.contents)
 

@@ -172,6 +172,13 @@ def test_what_was_read_unseen_is_refused(tmp_path: Path) -> None:
     text = TOP.replace('`include "value.svh"', f'`define NAME(x) `"x`"\n`include `NAME({hidden})')
     (rtl / "tiny.sv").write_text(text)
     with pytest.raises(BuildError, match=r"the compiler read .*hidden\.svh, which no file"):
+        compile_tiny(rtl, "verilator")
+
+
+def test_an_error_that_icarus_passes_over_is_one(tmp_path: Path) -> None:
+    rtl = tiny(tmp_path)
+    (rtl / "tiny.sv").write_text("`include VALUE\nmodule tiny;\nendmodule\n")
+    with pytest.raises(BuildError, match="malformed `include"):
         compile_tiny(rtl)
 
 

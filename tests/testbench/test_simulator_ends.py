@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -215,8 +217,9 @@ def test_a_failure_status_after_the_last_result_is_no_pass(
 def test_a_killed_simulator_is_called_a_crash(sim: str, tmp_path: Path) -> None:
     def kill(_: object) -> None:
         for process in psutil.Process().children(recursive=True):
-            if process.name() in ("vvp", "Vtop"):
-                process.kill()
+            with suppress(psutil.NoSuchProcess):  # it was killed at the result before
+                if process.name() in ("vvp", "Vtop"):
+                    process.kill()
 
     items = [item("first"), *(item(f"p{number}") for number in range(300))]
     one = Simulation(Job(items=items), sim, folder=tmp_path / "job")
@@ -290,7 +293,7 @@ def test_nothing_outlives_make(number: signal.Signals, spinning: Path) -> None:
     assert make.returncode in (-number, 2)  # make's own word for what its child said first
     front_end, *others = [line for line in said.splitlines() if line]
     assert front_end == f"run: {'interrupted' if number == signal.SIGINT else 'terminated'}"
-    assert all(line.startswith("make: *** [") for line in others)
+    assert all(re.match(r"make(\[\d+\])?: \*\*\* \[", line) for line in others)
     assert not alive(running)
 
 

@@ -84,6 +84,7 @@ def test_every_engine_step_stays_within_its_bounds() -> None:
     for step in run.steps:
         assert sum(len(segment.tokens) for segment in step.segments) <= 5
         assert len(step.segments) <= 3
+    assert all(s.drafts == 0 for step in run.steps for s in step.segments)
     decodes = [s for step in run.steps for s in step.segments if s.kind == "decode"]
     assert sum(len(s.tokens) for s in decodes) == len(decodes) > 30
     mixed = [s for s in run.steps if {one.kind for one in s.segments} == {"prefill", "decode"}]

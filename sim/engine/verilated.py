@@ -11,7 +11,7 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -35,29 +35,35 @@ class CompileError(ToolError):
     """Make or the C++ compiler failed; the message says with what, or the log does."""
 
 
-def compile_cpp(folder: Path, env: Mapping[str, str], log: Path) -> None:
+def compile_cpp(
+    folder: Path, env: Mapping[str, str], log: Path, options: Sequence[str] = OPTIONS
+) -> None:
     """Compile and link the program ``Vtop`` from what Verilator wrote into ``folder``.
 
     Args:
         folder: with ``Vtop.mk``.
         env: environment of make and the compiler.
         log: what they say is appended.
+        options: variables of Verilator's makefile, ``NAME=VALUE``.
 
     Raises:
         CompileError: they failed.
     """
-    runtime, objects = shared_objects(folder, env, log)
+    runtime, objects = shared_objects(folder, env, log, options)
     for name in objects:
         shutil.copyfile(runtime / name, folder / name)
-    _make(folder, [*(f"--old-file={name}" for name in objects), PREFIX], env, log)
+    old = [f"--old-file={name}" for name in objects]
+    _make(folder, [*options, *old, PREFIX], env, log)
 
 
-def shared_objects(folder: Path, env: Mapping[str, str], log: Path) -> tuple[Path, list[str]]:
+def shared_objects(
+    folder: Path, env: Mapping[str, str], log: Path, options: Sequence[str] = OPTIONS
+) -> tuple[Path, list[str]]:
     """Return where the objects lie that hold nothing of the design, compiled if need be.
 
     See ``compile_cpp``. Also returns their names.
     """
-    commands = _shared_commands(folder, env)
+    commands = _shared_commands(folder, env, options)
     words = [word for line in commands for word in shlex.split(line)]
     objects = [word for word in words if word.endswith(".o")]
     sources = [Path(word) for word in words if word.endswith(".cpp") and os.path.isabs(word)]
@@ -70,7 +76,7 @@ def shared_objects(folder: Path, env: Mapping[str, str], log: Path) -> tuple[Pat
         for path in (*seen, *makefiles):
             shutil.copyfile(path, target / path.name)
         (target / SHARED_MAKEFILE).write_text(SHARED)
-        _make(target, ["-f", SHARED_MAKEFILE, "shared"], env, log)
+        _make(target, [*options, "-f", SHARED_MAKEFILE, "shared"], env, log)
 
     cached(runtime, objects, make)
     return runtime, objects
@@ -107,9 +113,9 @@ def _said(command: list[str], env: Mapping[str, str]) -> str:
     return done.stdout
 
 
-def _shared_commands(folder: Path, env: Mapping[str, str]) -> list[str]:
+def _shared_commands(folder: Path, env: Mapping[str, str], options: Sequence[str]) -> list[str]:
     """The commands that compile the shared objects, as make would run them."""
-    command = ["make", "-s", "-n", "-B", "-f", f"{PREFIX}.mk", *OPTIONS, "-f", "-", "shared"]
+    command = ["make", "-s", "-n", "-B", "-f", f"{PREFIX}.mk", *options, "-f", "-", "shared"]
     done = run_captured(command, cwd=folder, env=env, text=SHARED)
     if done.returncode:
         raise CompileError(done.stdout)
@@ -118,6 +124,6 @@ def _shared_commands(folder: Path, env: Mapping[str, str]) -> list[str]:
 
 def _make(folder: Path, words: list[str], env: Mapping[str, str], log: Path) -> None:
     jobs = f"-j{len(os.sched_getaffinity(0))}"
-    command = ["make", jobs, "-f", f"{PREFIX}.mk", *OPTIONS, *words]
+    command = ["make", jobs, "-f", f"{PREFIX}.mk", *words]
     if run_to_end(command, cwd=folder, env=env, log=log):
         raise CompileError(f"{shlex.join(command)} failed")

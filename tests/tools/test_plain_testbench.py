@@ -11,7 +11,8 @@ from sabotage import SABOTAGES, number, plant
 
 from model.chip.assembler import assemble
 from sim.shared.paths import RTL
-from sim.speed.plain_flow import PlainFlowError, PlainRun, Replay, build, export, run
+from sim.speed import bare_flow
+from sim.speed.plain_flow import BINARY, PlainFlowError, PlainRun, Replay, build, export, run
 
 # ``start`` is never raised while a program runs here.
 UNSEEN = "start not ignored"
@@ -26,6 +27,9 @@ AMAX dst=450 src=400 len=6
 ST src=400 dst=200 len=60
 """
 
+# The scratchpad starts unknown: everything that is stored must have been written.
+FILL = "LD dst=0 src=0 len=2000\nLD dst=2000 src=0 len=2000"
+
 Play = Callable[..., PlainRun]
 
 
@@ -35,9 +39,7 @@ def play(tmp_path_factory: pytest.TempPathFactory) -> Play:
     folder = tmp_path_factory.mktemp("plain")
     command = build("icarus", plant(RTL, folder / "rtl"))
     image = np.random.default_rng(1).integers(0, 2**32, 128, dtype=np.uint32)
-    words = assemble(PROGRAM)
-    # The scratchpad starts unknown: everything that is stored must have been written.
-    fill = assemble("LD dst=0 src=0 len=2000\nLD dst=2000 src=0 len=2000")
+    words, fill = assemble(PROGRAM), assemble(FILL)
 
     def play_one(chosen: int, latency: int = 8, binary: bool = False) -> PlainRun:
         faulty = [words[0] | chosen, *words[1:]]  # LD ignores the lowest field
@@ -81,3 +83,20 @@ def test_damaged_prediction_is_seen(play: Play, tmp_path: Path) -> None:
 def test_missing_job_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(PlainFlowError):
         run(build("icarus"), tmp_path / "nowhere", 1, binary=True)
+
+
+def test_design_alone_does_the_same_work(tmp_path: Path) -> None:
+    """What the flow is a share of plays all programs, and nobody believes it unlooked."""
+    image = np.random.default_rng(1).integers(0, 2**32, 128, dtype=np.uint32)
+    replays = [Replay(assemble(text), image, 8) for text in (FILL, PROGRAM, PROGRAM)]
+    export(tmp_path, replays)
+    bare, file = bare_flow.build(), tmp_path / BINARY
+    cycles = run(build("icarus", bare=True), tmp_path, 3, binary=True).cycles
+    assert bare_flow.run(bare, file, 3).cycles == cycles > 0
+    data = bytearray(file.read_bytes())
+    final = 4 * (13 + 4 * len(replays[0].program) + 8192 + 200)
+    data[final] ^= 1
+    file.write_bytes(data)
+    with pytest.raises(bare_flow.BareFlowError):
+        bare_flow.run(bare, file, 3)
+    assert run(build("icarus", bare=True), tmp_path, 3, binary=True).mismatches == 1

@@ -130,8 +130,7 @@ testplan: setup-simulate ## features of the ISA, their tests with the last outco
 
 ##@ Quality
 .PHONY: test lint bench
-test: setup-all ## everything that must pass: ruff, mypy, RTL lint, then every test: [PYTEST="-k name tests/tools" for a part]
-	@$(PY) -m sim.lint
+test: setup-all ## everything that must pass: every test, ruff, mypy and RTL lint among them: [PYTEST="-k name tests/tools" for a part]
 	@$(pytest) -n $$(($$(nproc) + 1)) --dist loadfile --junitxml=build/results/pytest$(if $(value PYTEST),-part).xml
 
 lint: setup-all ## only the static checks: ruff, mypy, Verilator and Icarus with all warnings

@@ -2,7 +2,8 @@
 
 Verilator's runtime and the main program take five times as long as a design. Their objects are
 kept in ``build/runtime-<hash>``, named after the commands that compile them, all that these read
-and the compiler.
+and the compiler. Builds with and without waves or coverage differ in these commands, but hardly in
+what the compiler makes of them: ``build/object-<hash>`` holds an object of each preprocessed text.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import re
 import shlex
 import shutil
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache, partial
 from pathlib import Path
 
 from sim.engine.build_cache import cached
@@ -27,8 +29,6 @@ OPTIONS = ("OPT_FAST=-O2", "OPT_SLOW=-O1", "OPT_GLOBAL=-O2", "CFG_CXXFLAGS_PCH_I
 # Verilator's runtime and the main program: they see no more of a design than its class.
 SHARED = "shared: $(VK_GLOBAL_OBJS) $(VK_USER_OBJS)\n"
 SEEN = (f"{PREFIX}.h", f"{PREFIX}__main.cpp")
-MAKEFILES = (f"{PREFIX}.mk", f"{PREFIX}_classes.mk")
-SHARED_MAKEFILE = "shared.mk"
 
 
 class CompileError(ToolError):
@@ -70,16 +70,39 @@ def shared_objects(
     seen = [folder / name for name in SEEN if (folder / name).exists()]
     name = digest(toolchain(env), env.get("CPATH", ""), *commands, "", *sources, *seen)
     runtime = BUILD / f"runtime-{name}"
-    makefiles = [folder / name for name in MAKEFILES]
 
     def make(target: Path) -> None:
-        for path in (*seen, *makefiles):
+        for path in seen:
             shutil.copyfile(path, target / path.name)
-        (target / SHARED_MAKEFILE).write_text(SHARED)
-        _make(target, [*options, "-f", SHARED_MAKEFILE, "shared"], env, log)
+        compile_one = partial(_compile_shared, folder=target, env=env, log=log)
+        with ThreadPoolExecutor(_processors()) as pool:
+            list(pool.map(compile_one, commands))
 
     cached(runtime, objects, make)
     return runtime, objects
+
+
+def _compile_shared(command: str, folder: Path, env: Mapping[str, str], log: Path) -> None:
+    """Carry out a command that compiles an object into ``folder``, or copy such an object there."""
+    words = [word for word in shlex.split(command) if word not in ("-c", "-MMD")]
+    at = words.index("-o")
+    name, (compiler, *options) = words[at + 1], [*words[:at], *words[at + 2 :]]
+    done = run_captured([compiler, "-E", "-P", *options], cwd=folder, env=env)
+    if done.returncode:
+        raise CompileError(f"{command} failed: {done.stdout}")
+    # What macros, folders and files amount to is in the text.
+    flags = [word for word in options if not word.startswith(("-D", "-I", "/"))]
+    kept = BUILD / f"object-{digest(toolchain(env), *flags, '', done.stdout)}"
+
+    def make(target: Path) -> None:
+        with log.open("a") as stream:
+            stream.write(f"{command}\n")
+        argv = [compiler, "-c", *options, "-o", str(target / name)]
+        if run_to_end(argv, cwd=folder, env=env, log=log):
+            raise CompileError(f"{command} failed")
+
+    cached(kept, [name], make)
+    shutil.copyfile(kept / name, folder / name)
 
 
 def toolchain(env: Mapping[str, str]) -> str:
@@ -123,7 +146,10 @@ def _shared_commands(folder: Path, env: Mapping[str, str], options: Sequence[str
 
 
 def _make(folder: Path, words: list[str], env: Mapping[str, str], log: Path) -> None:
-    jobs = f"-j{len(os.sched_getaffinity(0))}"
-    command = ["make", jobs, "-f", f"{PREFIX}.mk", *words]
+    command = ["make", f"-j{_processors()}", "-f", f"{PREFIX}.mk", *words]
     if run_to_end(command, cwd=folder, env=env, log=log):
         raise CompileError(f"{shlex.join(command)} failed")
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0))

@@ -289,19 +289,30 @@ def test_another_compiler_makes_other_objects(verilated: Verilated, tmp_path: Pa
         assert (code, set(compiled.split()), len(verilated.kept())) == (3, ALL, kept)
 
 
+def test_what_the_compiler_takes_for_the_same_is_compiled_once(verilated: Verilated) -> None:
+    """As Verilator's runtime for builds with and without waves."""
+    verilated.compile()
+    assert verilated.compile(flags="-DFLAG=1 -DVM_TRACE=1 -I..") == (3, "Vtop__ALL")
+    assert len(verilated.kept()) == 2
+    code, compiled = verilated.compile(flags="-DFLAG=1 -O0")
+    assert (code, set(compiled.split())) == (3, ALL)
+
+
 @pytest.mark.parametrize("damage", ["cut", "missing", "other"])
-def test_a_damaged_object_is_compiled_again(verilated: Verilated, damage: str) -> None:
+def test_a_damaged_object_is_made_again(verilated: Verilated, damage: str) -> None:
     verilated.compile()
     (kept,) = verilated.kept()
-    target = kept / "runtime.o"
-    whole = target.read_bytes()
-    if damage == "missing":
-        target.unlink()
-    else:
-        target.write_bytes(whole[:100] if damage == "cut" else whole[:-1] + b"#")
-    code, compiled = verilated.compile(design=1)
-    assert (code, set(compiled.split())) == (4, ALL)
-    assert target.read_bytes() == whole
+    (single,) = (verilated.folder / "build").glob("object-*/runtime.o")
+    whole = single.read_bytes()
+    # The copy among the others, then the object itself, when there is no copy either.
+    for design, compiled in enumerate(("Vtop__ALL", "runtime Vtop__ALL")):
+        for target in (kept / "runtime.o", single)[: design + 1]:
+            if damage == "missing":
+                target.unlink()
+            else:
+                target.write_bytes(whole[:100] if damage == "cut" else whole[:-1] + b"#")
+        assert verilated.compile(design=design) == (3 + design, compiled)
+        assert single.read_bytes() == (kept / "runtime.o").read_bytes() == whole
 
 
 def test_objects_that_do_not_compile_are_not_kept(verilated: Verilated) -> None:

@@ -11,7 +11,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,9 @@ from sim.mutate.rtl.netlist import Module, cut_products, start_in_reset
 
 DEPTH = 10
 """Cycles that equiv_induct looks back."""
+
+GLANCE = 3
+"""Cycles in which a difference is looked for first: most of what differs does so at once."""
 
 BOUND = 6
 """Cycles in which a difference is looked for before the engines that take long."""
@@ -34,8 +37,8 @@ BOXES = "boxes"
 CUT = "cut"
 """The miter in which products are anything."""
 
-PROVEN_BY_SAT = "no model found: SUCCESS"
-REFUTED_BY_SAT = "model found: FAIL"
+PROVEN_BY_SAT = "proved base case"
+REFUTED_BY_SAT = "model found for base case: FAIL"
 POLL_SECONDS = 0.01
 
 
@@ -129,10 +132,19 @@ def keep(session: Session, name: str, netlist: dict[str, Any]) -> None:
     session.run("design -reset", f"read_json {name}.json", f"design -save {name}")
 
 
-def differs_soon(session: Session) -> bool:
-    """Find a difference within ``BOUND`` cycles."""
+def first_cycles(cycles: int, claim: str) -> str:
+    """Return the command that proves an output 0 in the first cycles.
+
+    Cycle by cycle: each is proven with what was proven of those before it. All at once takes many
+    times as long.
+    """
+    return f"sat -tempinduct-baseonly -maxsteps {cycles} -prove {claim} 0 miter"
+
+
+def differs_soon(session: Session, cycles: int) -> bool:
+    """Find a difference within some cycles."""
     session.run("design -load start")
-    return session.says(f"sat -seq {BOUND} -prove bad 0 miter", REFUTED_BY_SAT)
+    return session.says(first_cycles(cycles, "bad"), REFUTED_BY_SAT)
 
 
 def induct(session: Session) -> bool:
@@ -151,7 +163,7 @@ def induct(session: Session) -> bool:
 def starts_equal(session: Session) -> bool:
     """Prove that every signal is equal in the first cycles after reset."""
     session.run("design -load start")
-    return session.says(f"sat -seq {DEPTH + 2} -prove diverged 0 miter", PROVEN_BY_SAT)
+    return session.says(first_cycles(DEPTH + 2, "diverged"), PROVEN_BY_SAT)
 
 
 def temporal(session: Session) -> bool:
@@ -199,8 +211,33 @@ def limited(work: Callable[[], bool], seconds: float) -> bool | None:
     return None
 
 
+def run_engines(
+    session: Session, miters: Sequence[str], limit: float, with_temporal: bool
+) -> dict[str, bool | None]:
+    """Run the engines, fastest first, until one decides; return what each said."""
+
+    def look(cycles: int) -> bool | None:
+        return limited(partial(differs_soon, session, cycles), limit)
+
+    result: dict[str, bool | None] = {"different": look(GLANCE)}
+    if result["different"]:
+        return result
+    result["induct"] = limited(lambda: induct(session), limit)
+    if result["induct"]:
+        result["base"] = limited(lambda: starts_equal(session), limit)
+        if result["base"]:
+            return result
+    result["different"] = look(BOUND)
+    if not result["different"]:
+        for name in miters:
+            result[name] = limited(partial(write_aig, session, name), 4 * limit)
+        if with_temporal:
+            result["temporal"] = limited(lambda: temporal(session), limit)
+    return result
+
+
 def main(folder: str) -> None:
-    """Run the engines of a folder; print what each said."""
+    """Run the engines of a folder; write what each said."""
     os.chdir(folder)
     task = json.loads(Path("task.json").read_text())
     limit: float = task["limit"]
@@ -210,17 +247,7 @@ def main(folder: str) -> None:
         Path(SAID).write_text(json.dumps({BOXES: different}))
         return
     miters = ["start", CUT][: 1 + make_miter(session)]
-    result: dict[str, bool | None] = {"different": limited(lambda: differs_soon(session), limit)}
-    if result["different"] is not True:
-        result["induct"] = limited(lambda: induct(session), limit)
-        if result["induct"]:
-            result["base"] = limited(lambda: starts_equal(session), limit)
-        if not (result["induct"] and result["base"]):
-            for name in miters:
-                result[name] = limited(partial(write_aig, session, name), 4 * limit)
-            if task["temporal"]:
-                result["temporal"] = limited(lambda: temporal(session), limit)
-    Path(SAID).write_text(json.dumps(result))
+    Path(SAID).write_text(json.dumps(run_engines(session, miters, limit, task["temporal"])))
 
 
 if __name__ == "__main__":

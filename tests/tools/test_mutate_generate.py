@@ -6,13 +6,13 @@ from collections import Counter
 
 import pytest
 from mutation_samples import COUNTER, FILE, TEXTS, by_description, sample_design
+from own_plan import own_plan
 
-from sim.engine.design import own_design
 from sim.mutate.rtl.classics import classics, named_mutants
 from sim.mutate.rtl.generate import deduplicate, generate
 from sim.mutate.rtl.literals import neighbours, value_of
 from sim.mutate.rtl.mutant import apply_edits, canonical, key_of
-from sim.mutate.rtl.plan import every, make_plan, sample
+from sim.mutate.rtl.plan import sample
 from sim.mutate.rtl.source import SourceError, errors_of, load
 from sim.shared.patch import PatchError, patch
 
@@ -24,7 +24,7 @@ def mutants():
 
 @pytest.fixture(scope="module")
 def plan():
-    return make_plan(own_design(), every)
+    return own_plan()
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,9 @@ import shutil
 
 import pytest
 from mutation_samples import FILE, TEXTS, sample_design
+from own_plan import own_plan
 
-from sim.engine.design import Design, own_design
+from sim.engine.design import Design
 from sim.mutate.rtl.equivalence import Prover
 from sim.mutate.rtl.generate import generate
 from sim.mutate.rtl.mutant import Edit, Form, Mutant, apply_edits
@@ -45,7 +46,7 @@ def numbered():
 
 @pytest.fixture(scope="module")
 def plan():
-    return make_plan(own_design(), every)
+    return own_plan()
 
 
 def mutant(start: int, end: int, text: str, form: Form = Form.EXPR) -> Mutant:

@@ -7,12 +7,11 @@ import subprocess
 from collections import Counter
 
 import pytest
+from own_plan import own_plan
 
 from sim.engine.compilers import tool_environment
-from sim.engine.design import own_design
 from sim.mutate.rtl.equivalence import Prover
 from sim.mutate.rtl.mutant import Form, apply_edits, canonical
-from sim.mutate.rtl.plan import every, make_plan
 from sim.mutate.rtl.schema import instrument
 from sim.mutate.rtl.second_order.generate import CLASSES, second_order
 from sim.mutate.rtl.source import errors_of, load
@@ -72,7 +71,7 @@ def mutants():
 
 @pytest.fixture(scope="module")
 def plan():
-    return make_plan(own_design(), every)
+    return own_plan()
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ fails loudly instead of testing something else.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from sim.mutate.rtl.syntax_visitor import kind_of, span_of
 from sim.shared.patch import Patch, PatchError
 
 FILE = Path(__file__).with_name("classics.yaml")
+Forms = dict[Span, Form]
 
 
 class Classic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -44,9 +45,10 @@ def named_mutants(
         PatchError: a patch's text is missing or not unique, and all must fit.
     """
     found, unfit = [], []
+    forms = {file: _forms(design, file) for file in design.trees}
     for classic in classics():
         try:
-            found.append(_mutant(design, classic))
+            found.append(_mutant(design, forms, classic))
         except PatchError as error:
             if all_must_fit:
                 raise PatchError(f"{error}: adapt {FILE.name} to the RTL") from None
@@ -54,9 +56,9 @@ def named_mutants(
     return found, unfit
 
 
-def _mutant(design: ParsedDesign, classic: Classic) -> Mutant:
+def _mutant(design: ParsedDesign, forms: Mapping[str, Forms], classic: Classic) -> Mutant:
     try:
-        edits = tuple(_edit(design, patch) for patch in classic.patches)
+        edits = tuple(_edit(design, forms, patch) for patch in classic.patches)
     except PatchError as error:
         raise PatchError(f"fault {classic.name}: {error}") from None
     first = edits[0]
@@ -64,21 +66,22 @@ def _mutant(design: ParsedDesign, classic: Classic) -> Mutant:
     return Mutant("classic", first.file, line, classic.about, edits, classic.name)
 
 
-def _edit(design: ParsedDesign, patch: Patch) -> Edit:
+def _edit(design: ParsedDesign, forms: Mapping[str, Forms], patch: Patch) -> Edit:
     start, end = patch.place(design.texts.get(patch.file, ""))
     span = (patch.file, start, end)
-    return Edit(*span, patch.new, _form(design, span))
+    return Edit(*span, patch.new, forms[patch.file].get(span, Form.TEXT))
 
 
-def _form(design: ParsedDesign, span: Span) -> Form:
-    """Tell whether a range is an expression, a statement or neither."""
-    for node in _nodes(design.trees[span[0]].root):
-        if span_of(span[0], node) == span:
-            if kind_of(node) == "ExpressionStatement":
-                return Form.STMT
-            if span in design.infos:
-                return Form.EXPR
-    return Form.TEXT
+def _forms(design: ParsedDesign, file: str) -> Forms:
+    """Return which ranges of a file are expressions, and which are statements."""
+    found: Forms = {}
+    for node in _nodes(design.trees[file].root):
+        span = span_of(file, node)
+        if kind_of(node) == "ExpressionStatement":
+            found.setdefault(span, Form.STMT)
+        elif span in design.infos:
+            found.setdefault(span, Form.EXPR)
+    return found
 
 
 def _nodes(node: Any) -> Iterator[Any]:

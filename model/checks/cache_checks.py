@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from model.checks.paging_shadow import observed, play_sequence
+from model.checks.paging_play import observed, play_sequence
 from model.checks.subject import Subject, require
 from model.chip.image import Words
 from model.chip.machine import RunResult

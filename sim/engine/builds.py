@@ -25,7 +25,8 @@ from sim.engine.compilers import (
     makefile_environment,
     wave_suffix,
 )
-from sim.engine.design import Design, Sources, design_of, read_list
+from sim.engine.design import Design, design_of
+from sim.engine.sources import Sources, read_list
 from sim.engine.verilated import CompileError, compile_cpp
 from sim.shared.files import digest
 from sim.shared.paths import BUILD, HDL, ROOT, RTL, SIMULATORS

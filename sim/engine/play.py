@@ -17,7 +17,8 @@ from sim.engine.builds import Build, build
 from sim.engine.compilers import BuildError, compiler_version
 from sim.engine.design import design_of
 from sim.engine.job_folder import job_path
-from sim.engine.simulator import JobResult, OnResult, SimulationError, simulate
+from sim.engine.job_result import JobResult, SimulationError
+from sim.engine.simulator import OnResult, simulate
 from sim.shared.paths import RTL, WAVES, shown
 from sim.shared.progress import ProgramProgress
 from sim.shared.results import print_verdict

@@ -18,7 +18,8 @@ from typing import Any
 
 from sim.engine.build_cache import cached
 from sim.engine.builds import place, write_snapshot
-from sim.engine.design import Design, DesignError, design_of
+from sim.engine.design import Design, design_of
+from sim.engine.sources import DesignError
 from sim.engine.yosys import YosysError, package_folder, run_yosys
 from sim.shared.files import digest
 from sim.shared.paths import BUILD, RTL

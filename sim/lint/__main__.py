@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sim.engine.compilers import tool_environment
-from sim.engine.design import own_design, read_list
+from sim.engine.design import own_design
+from sim.engine.sources import read_list
 from sim.shared.paths import HDL, ROOT
 from sim.shared.process import run_captured
 from sim.speed.plain_flow import TESTBENCH

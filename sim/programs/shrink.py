@@ -15,8 +15,9 @@ from sim.engine.compilers import BuildError
 from sim.engine.design import Design, design_of, design_option, print_design
 from sim.engine.job_folder import job_path
 from sim.engine.job_record import JobRecord
+from sim.engine.job_result import SimulationError
 from sim.engine.play import Batch
-from sim.engine.simulator import SimulationError, simulate
+from sim.engine.simulator import simulate
 from sim.programs.reproducer import Reproducer, save, stem
 from sim.shared.cli import Parser, integer, run
 from sim.shared.errors import UsageError

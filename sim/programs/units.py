@@ -11,7 +11,8 @@ from rich.markup import escape
 
 from sim.engine.builds import Build, build, tail
 from sim.engine.design import Design, add_design_option, design_of, print_design
-from sim.engine.simulator import JobResult, command, execute, how_it_ended
+from sim.engine.job_result import JobResult, how_it_ended
+from sim.engine.simulator import command, execute
 from sim.shared import junit
 from sim.shared.cli import Parser, run
 from sim.shared.junit import Case

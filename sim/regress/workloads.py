@@ -18,7 +18,8 @@ from model.serving.trace import draw_requests
 from sim.decode.job import decode_job
 from sim.engine.builds import Build
 from sim.engine.design import random_command
-from sim.engine.simulator import SimulationError, simulate
+from sim.engine.job_result import SimulationError
+from sim.engine.simulator import simulate
 from sim.regress.builds import VARIABLE, read_builds
 from sim.regress.records import (
     DecodeParams,

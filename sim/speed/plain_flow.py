@@ -17,7 +17,8 @@ from model.chip.machine import DEFAULT_DEPTH, Machine
 from sim.engine.build_cache import cached
 from sim.engine.builds import place, write_snapshot
 from sim.engine.compilers import compilers, tool_environment
-from sim.engine.design import Design, Sources, design_of
+from sim.engine.design import Design, design_of
+from sim.engine.sources import Sources
 from sim.engine.verilated import PREFIX, CompileError, compile_cpp
 from sim.shared.errors import ToolError
 from sim.shared.files import digest, read_text

@@ -17,14 +17,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from model.checks.paging_shadow import (
-    WINDOWS,
-    Operation,
-    ShadowCache,
-    observed,
-    play,
-    play_sequence,
-)
+from model.checks.paging_play import WINDOWS, Operation, observed, play, play_sequence
+from model.checks.paging_shadow import ShadowCache
 from model.decode import page_pool
 from model.decode.page_pool import BlockTable
 from model.decode.page_table import (

@@ -9,8 +9,8 @@ from sim.coverage.dat import read_points
 from sim.coverage.exclusions import load_exclusions
 from sim.coverage.functional import FunctionalCoverage, PointCoverage
 from sim.coverage.report import Report
+from sim.engine.job_result import JobResult
 from sim.engine.play import Batch, Simulation
-from sim.engine.simulator import JobResult
 from verif.items.job import Job
 from verif.items.result import ProgramResult
 from verif.plan import Point

@@ -16,8 +16,9 @@ from sim.coverage.collect import data_files, simulation
 from sim.coverage.dat import read_all
 from sim.coverage.functional import FunctionalDataError, merge, read_export
 from sim.coverage.workloads import Workload, workloads
+from sim.engine.job_result import JobResult
 from sim.engine.play import play
-from sim.engine.simulator import JobResult, simulate
+from sim.engine.simulator import simulate
 from verif.bins.fields import Hit
 from verif.bins.program import BinRunner
 from verif.env.bin_database import EXCLUDED, PLANNED, BinDatabase

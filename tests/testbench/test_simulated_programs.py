@@ -20,7 +20,8 @@ from model.chip.isa import SPAD_WORDS, encode, ld, sm, st
 from model.chip.timeline import timeline
 from sim.engine.agree import compare_results
 from sim.engine.design import own_design
-from sim.engine.simulator import JobResult, simulate
+from sim.engine.job_result import JobResult
+from sim.engine.simulator import simulate
 from sim.programs.powerup import compare_states
 from sim.programs.random_programs import split
 from sim.shared import junit

@@ -25,8 +25,9 @@ from model.chip.machine import Machine
 from model.chip.timing import DEFAULT_LATENCY
 from sim.engine import job_folder, simulator
 from sim.engine.builds import build
+from sim.engine.job_result import SimulationError
 from sim.engine.play import Simulation, play
-from sim.engine.simulator import SimulationError, simulate
+from sim.engine.simulator import simulate
 from sim.programs.program_options import late_cycles
 from sim.shared.patch import Patch
 from sim.shared.paths import ROOT, RTL, SIMULATORS

@@ -13,7 +13,8 @@ from testbench_conformance import typical
 
 from model.chip.image import Words
 from model.chip.isa import encode, ld, vadd
-from sim.engine.simulator import JobResult, simulate
+from sim.engine.job_result import JobResult
+from sim.engine.simulator import simulate
 from sim.shared.paths import RTL
 from verif.env.divergence import first_divergence
 from verif.env.predictor import predict

@@ -13,7 +13,8 @@ from testbench_faults import FAULTS, SOUND
 
 from sim.engine.builds import build, tail
 from sim.engine.job_folder import scratch_folder
-from sim.engine.simulator import JobResult, command, run_environment
+from sim.engine.job_result import JobResult
+from sim.engine.simulator import command, run_environment
 from sim.shared import junit
 from sim.shared.outcome import Outcome
 from sim.shared.paths import RTL

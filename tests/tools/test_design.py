@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from sim.engine.design import Design, DesignError, own_design
+from sim.engine.design import Design, own_design
+from sim.engine.sources import DesignError
 from sim.shared.paths import BUILD, RTL
 
 

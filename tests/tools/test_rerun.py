@@ -18,7 +18,8 @@ from rich.console import Console
 from sim.engine.compilers import tool_environment
 from sim.engine.design import Design, make_settings, own_design, python_command
 from sim.engine.job_record import RECORD, JobRecord
-from sim.engine.simulator import JobResult, simulate
+from sim.engine.job_result import JobResult
+from sim.engine.simulator import simulate
 from sim.programs import shrink as shrinking
 from sim.programs.rerun import parse, read_simulation
 from sim.shared.errors import UsageError

@@ -22,7 +22,7 @@ from rich.console import Console
 from sim.engine.builds import Build, build
 from sim.engine.compilers import BuildError
 from sim.engine.design import Design
-from sim.engine.simulator import JobResult, SimulationError
+from sim.engine.job_result import JobResult, SimulationError
 from sim.formal.__main__ import Checked
 from sim.formal.proofs import catalogue
 from sim.formal.sby import SbyResult

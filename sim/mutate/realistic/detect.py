@@ -14,7 +14,8 @@ from pathlib import Path
 from rich.console import Console
 
 from sim.engine.builds import Build, build
-from sim.engine.simulator import SimulationError, simulate
+from sim.engine.job_result import SimulationError
+from sim.engine.simulator import simulate
 from sim.mutate.realistic.faults import CONTROL, Fault
 from sim.shared.errors import ToolError
 from sim.shared.progress import ProgramProgress

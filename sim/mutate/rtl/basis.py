@@ -8,7 +8,8 @@ from functools import cached_property
 
 from sim.engine.builds import MAKEFILE, PUBLIC
 from sim.engine.compilers import compiler_version
-from sim.engine.design import Design, read_list
+from sim.engine.design import Design
+from sim.engine.sources import read_list
 from sim.mutate.common.dependencies import imported
 from sim.mutate.common.finding import KILLED, PROVEN, Finding
 from sim.programs.units import BENCH, unit_names

@@ -13,10 +13,10 @@ import msgspec
 
 from sim.engine.builds import Build, tail
 from sim.engine.job_folder import scratch_folder
+from sim.engine.job_result import JobResult
 from sim.engine.simulator import (
     PULSE_FILE,
     STALL_SECONDS,
-    JobResult,
     Progress,
     command,
     exit_status,

@@ -72,7 +72,7 @@ def _cocotb_tests(path: Path) -> Iterable[str]:
 
 
 def _pytest_tests(path: Path) -> Iterable[str]:
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.parse(path.read_text()).body:
         if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
             yield node.name
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -18,8 +19,13 @@ from verif.stimulus.directed import REGISTRY
 from verif.typed import RecordError
 
 
+@cache
+def existing() -> list[str]:
+    return existing_tests()
+
+
 def found(path: Path) -> list[str]:
-    return problems(load_plan(path), existing_tests())
+    return problems(load_plan(path), existing())
 
 
 def test_the_plan_has_no_problem() -> None:
@@ -27,10 +33,9 @@ def test_the_plan_has_no_problem() -> None:
 
 
 def test_every_directed_program_and_profile_is_known() -> None:
-    existing = existing_tests()
-    assert {f"directed/{name}" for name in REGISTRY} <= set(existing)
-    assert "random/typical" in existing
-    assert "pytest/test_testplan.py::test_the_plan_has_no_problem" in existing
+    assert {f"directed/{name}" for name in REGISTRY} <= set(existing())
+    assert "random/typical" in existing()
+    assert "pytest/test_testplan.py::test_the_plan_has_no_problem" in existing()
 
 
 @pytest.mark.parametrize(

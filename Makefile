@@ -131,7 +131,7 @@ testplan: setup-simulate ## features of the ISA, their tests with the last outco
 ##@ Quality
 .PHONY: test lint bench
 test: setup-all ## everything that must pass: every test, ruff, mypy and RTL lint among them: [PYTEST="-k name tests/tools" for a part]
-	@$(pytest) -n $$(($$(nproc) + 1)) --dist loadfile --junitxml=build/results/pytest$(if $(value PYTEST),-part).xml
+	@$(pytest) -n $$(($$(nproc) + 1)) --dist loadfile --no-loadscope-reorder --junitxml=build/results/pytest$(if $(value PYTEST),-part).xml
 
 lint: setup-all ## only the static checks: ruff, mypy, Verilator and Icarus with all warnings
 	@$(PY) -m sim.lint

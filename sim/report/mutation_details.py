@@ -10,6 +10,12 @@ from sim.report.page import Block, Cell, Fold, Section, State, Table, count, per
 KILLED, PROVEN = "killed", "proven"
 STYLES = {KILLED: "good", PROVEN: "soft", "explained": "soft"}
 Mutant = dict[str, Any]
+BEYOND = {
+    "own build": "no schema expresses it",
+    "power-up": "only unknown bits at power-up show it",
+    "unit tests": "only a module by itself, driven beyond what programs ask of it, shows it",
+}
+"""Stages that are not programs on the common build, and why a mutant came that far."""
 
 
 def details(data: dict[str, Any]) -> list[Section]:
@@ -19,6 +25,8 @@ def details(data: dict[str, Any]) -> list[Section]:
     parts += [scores(data), found_by(data)]
     if named := [mutant for mutant in mutants if mutant["name"]]:
         parts.append(named_faults(named))
+    if found := [m for m in mutants if m["status"] == KILLED and m["stage"] in BEYOND]:
+        parts.append(beyond_programs(found))
     parts.append(proofs([mutant for mutant in mutants if mutant["status"] == PROVEN]))
     return [*parts, everything(mutants)]
 
@@ -112,6 +120,18 @@ def named_faults(mutants: Sequence[Mutant]) -> Section:
     lead = "Mistakes that designers of such a chip make, planted by name."
     note = f"of {len(mutants):,} killed"
     return Section("named", "Named faults", "info", f"{found:,}", note, lead, [table])
+
+
+def beyond_programs(mutants: Sequence[Mutant]) -> Section:
+    """Return the mutants that no program on the common build killed, and why."""
+    rows = [
+        (place(m), what(m), m["test"], Cell(BEYOND[m["stage"]], "soft"), Cell(m["message"], "soft"))
+        for m in mutants
+    ]
+    table = Table(("where", "mutant", "killed by", "because", "message"), rows, "<<<<<")
+    lead = "Together with the proofs: all that the programs of the campaign did not decide."
+    note = "mutants killed by other means than programs"
+    return Section("beyond", "Not by programs", "info", f"{len(mutants):,}", note, lead, [table])
 
 
 def proofs(mutants: Sequence[Mutant]) -> Section:

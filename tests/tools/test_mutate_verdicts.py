@@ -31,7 +31,7 @@ from verif.mutation.protocol import MutantVerdict
 from verif.mutation.test_ranking import TestRanking
 
 TESTS = {"t1": "1", "t2": "2"}
-BASIS = Basis("design", "bench", "prover", TESTS)
+BASIS = Basis("design", "bench", "prover", TESTS, {"unit": "unit's text"})
 
 
 def test_promising_tests_come_first():
@@ -54,7 +54,7 @@ def test_a_file_begins_with_its_family_and_with_history():
 def test_the_store_remembers_what_still_holds(tmp_path):
     store = Store(tmp_path / "state.jsonl", BASIS.of)
     store.add(Finding("a", KILLED, "schema", ("memory",), test="t1"))
-    store.add(Finding("b", PROVEN, "proof", engine="abc pdr"))
+    store.add(Finding("b", PROVEN, "proof", engine="abc pdr", scope="unit"))
     store.add(Finding("c", SURVIVED, "schema", survived=("t1",)))
     store.add(Finding("c", SURVIVED, "proof"))
     store.add(Finding("d", KILLED, "schema", ("crash",)))
@@ -65,7 +65,8 @@ def test_the_store_remembers_what_still_holds(tmp_path):
         return "".join(again.findings)
 
     assert keys() == "abcd"
-    assert keys(design="new") == ""
+    assert keys(design="new") == "b"
+    assert keys(scopes={"unit": "new"}) == "acd"
     assert keys(bench="new") == "b"
     assert keys(prover="new") == "ad"
     # A kill needs the test that killed, and no other; one without a test needs them all.
@@ -117,9 +118,10 @@ def test_what_makes_programs_reaches_a_verdict_through_the_programs_only():
 
 def test_the_basis_follows_every_file_it_names(tmp_path, monkeypatch):
     tests = suite()[:3]
-    basis = make_basis(own_design(), tests)
-    assert basis == make_basis(own_design(), tests)
-    assert make_basis(own_design(), tests[1:]).all_tests != basis.all_tests
+    texts = read_sources(own_design())
+    basis = make_basis(own_design(), texts, tests)
+    assert basis == make_basis(own_design(), texts, tests)
+    assert make_basis(own_design(), texts, tests[1:]).all_tests != basis.all_tests
     other = tmp_path / "changed.py"
     other.write_text("")
     real = imported
@@ -129,10 +131,23 @@ def test_the_basis_follows_every_file_it_names(tmp_path, monkeypatch):
         return [other, *files[1:]], packages
 
     monkeypatch.setattr("sim.mutate.rtl.basis.imported", changed)
-    new = make_basis(own_design(), tests)
+    new = make_basis(own_design(), texts, tests)
     assert new.bench != basis.bench
     assert new.prover != basis.prover
     assert all(test.items[0].spad is not None for test in tests)
+
+
+def test_the_basis_of_a_proof_is_the_text_around_it():
+    texts = read_sources(own_design())
+    before = make_basis(own_design(), texts, []).scopes
+    changed = {**texts, "ga2_divider.sv": texts["ga2_divider.sv"] + "\n"}
+    after = make_basis(own_design(), changed, []).scopes
+    assert before.keys() == after.keys()
+    differ = {name for name in before if before[name] != after[name]}
+    assert differ == {"ga2_divider", "ga2_softmax", "ga2"}
+    packaged = {**texts, "ga2_pkg.sv": texts["ga2_pkg.sv"] + "\n"}
+    everywhere = make_basis(own_design(), packaged, []).scopes
+    assert all(before[name] != everywhere[name] for name in before)
 
 
 ITEM = ProgramItem(

@@ -116,6 +116,8 @@ def test_the_page_of_mutation_has_every_mutant_with_what_its_verdict_rests_on(fu
         "directed/mm: memory",
         "expected &lt;/script&gt;",
         "judging, summed over mutants and processes",
+        "Not by programs",
+        "no schema expresses it",
     ):
         assert shown in text
 

@@ -76,10 +76,18 @@ class PlantedFaultsSequence(ProgramSequence):
             await self.follow(task.control, hunt, items)
 
     async def recovered(self, hunt: Hunt) -> bool:
-        """Play all operations on the design without a fault, after a reset; say if they passed."""
+        """Play all operations on the design without a fault, after a reset; say if they passed.
+
+        Once more when they did not: what the fault before broke after its last program is charged
+        to the first one here, at whose end the monitors forget it.
+        """
         program = Builder(f"{hunt.number}/{hunt.way}/{HEALTHY}").add(*one_of_each())
-        result = await self.play(program.item(reset_before=True))
-        return result is not None and result.passed
+        item = program.item(reset_before=True)
+        for _ in range(2):
+            result = await self.play(item)
+            if result is not None and result.passed:
+                return True
+        return False
 
     async def follow(self, control: str, hunt: Hunt, items: Iterable[ProgramItem]) -> None:
         """Wake a fault, play programs until one fails, put the fault to sleep."""

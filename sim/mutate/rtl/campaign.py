@@ -12,7 +12,8 @@ from sim.engine.builds import build
 from sim.mutate.common.finding import KILLED, OPEN, PROVEN, SURVIVED, Finding
 from sim.mutate.common.stages import StageProgress
 from sim.mutate.common.store import Store
-from sim.mutate.rtl.equivalence import Prover
+from sim.mutate.rtl.equivalence import Proof, Prover
+from sim.mutate.rtl.families import families_of, prove_family
 from sim.mutate.rtl.own_build import power_up_tests, run_programs, run_units
 from sim.mutate.rtl.parallel import each
 from sim.mutate.rtl.plan import Plan
@@ -59,12 +60,12 @@ class Campaign:
         self._timed("schema, first tests", lambda: self._simulate(FIRST_BUDGET))
         self._timed("own builds", self._text_mutants)
         if proofs:
-            self._timed("quick proofs", lambda: self._prove(quick=True))
+            self._timed("families of proofs", self._prove_families)
         self._timed("schema, all tests", lambda: self._simulate(float("inf")))
         self._timed("power-up", self._power_up)
         self._timed("unit tests", self._unit_tests)
         if proofs:
-            self._timed("proofs", lambda: self._prove(quick=False))
+            self._timed("proofs", self._prove)
 
     def _timed(self, stage: str, work: Callable[[], None]) -> None:
         began = time.monotonic()
@@ -184,27 +185,59 @@ class Campaign:
 
     # ---- Proofs
 
-    def _prove(self, quick: bool) -> None:
-        prover = Prover(self.plan.texts, limit=10.0 if quick else 60.0)
+    def _prove_families(self) -> None:
+        """Prove many mutants of a file at a time, where nothing was tried yet."""
+        known = self.store.findings
+        todo = [
+            number
+            for number in self.undecided(self.plan.mutants)
+            if not (found := known.get(self.plan.keys[number])) or not found.tried
+        ]
+        families = families_of({number: self.plan.mutants[number].file for number in todo})
+        prover = Prover(self.plan.texts)
+
+        def judge(place: int) -> list[Finding]:
+            numbers = families[place]
+            mutated = {number: self.plan.mutated(number) for number in numbers}
+            proofs, tried = prove_family(prover, self.plan.mutants[numbers[0]].file, mutated)
+            return [self._proof(n, proofs.get(n), tried.get(n, ()), SURVIVED) for n in numbers]
+
+        if not todo:
+            return
+        with self.progress.stage("families of proofs", len(todo)) as stage:
+            for _, findings in each(judge, range(len(families)), self.workers):
+                for finding in findings:
+                    self.store.add(finding)
+                    stage.advance(finding.status)
+
+    def _prove(self) -> None:
+        """Prove one mutant at a time, in ever wider surroundings."""
+        prover = Prover(self.plan.texts, limit=60.0)
 
         def judge(number: int) -> Finding:
             began = time.monotonic()
-            proof, tried = prover.prove(self.plan.mutated(number), quick)
+            proof, tried = prover.prove(self.plan.mutated(number))
             seconds = round(time.monotonic() - began, 2)
-            key = self.plan.keys[number]
-            if proof is None:
-                status = SURVIVED if quick else OPEN
-                return Finding(key, status, "proof", seconds=seconds, tried=tuple(tried))
-            return Finding(
-                key, PROVEN, "proof", seconds=seconds, engine=proof.engine, scope=proof.scope,
-                assumptions=proof.assumptions, tried=tuple(tried),
-            )  # fmt: skip
+            return self._proof(number, proof, tried, OPEN, seconds)
 
-        todo = self.undecided(self.plan.mutants)
-        if quick:
-            known = self.store.findings
-            todo = [n for n in todo if not known[self.plan.keys[n]].tried]
-        self._parallel("quick proofs" if quick else "proofs", todo, judge)
+        self._parallel("proofs", self.undecided(self.plan.mutants), judge)
+
+    def _proof(
+        self,
+        number: int,
+        proof: Proof | None,
+        tried: Sequence[str],
+        otherwise: str,
+        seconds: float = 0.0,
+    ) -> Finding:
+        """Return what is known after a proof was tried; without one the status is ``otherwise``."""
+        key = self.plan.keys[number]
+        if proof is None:
+            return Finding(key, otherwise, "proof", seconds=seconds, tried=tuple(tried))
+        return Finding(
+            key, PROVEN, "proof", seconds=seconds or proof.seconds, engine=proof.engine,
+            scope=proof.scope, assumptions=proof.assumptions, tried=tuple(tried),
+        )  # fmt: skip
 
     def _parallel(self, title: str, todo: Sequence[int], judge: Callable[[int], Finding]) -> None:
         """Judge mutants in threads, each of which waits for child processes."""

@@ -211,9 +211,7 @@ def limited(work: Callable[[], bool], seconds: float) -> bool | None:
     return None
 
 
-def run_engines(
-    session: Session, miters: Sequence[str], limit: float, with_temporal: bool
-) -> dict[str, bool | None]:
+def run_engines(session: Session, miters: Sequence[str], limit: float) -> dict[str, bool | None]:
     """Run the engines, fastest first, until one decides; return what each said."""
 
     def look(cycles: int) -> bool | None:
@@ -231,8 +229,7 @@ def run_engines(
     if not result["different"]:
         for name in miters:
             result[name] = limited(partial(write_aig, session, name), 4 * limit)
-        if with_temporal:
-            result["temporal"] = limited(lambda: temporal(session), limit)
+        result["temporal"] = limited(lambda: temporal(session), limit)
     return result
 
 
@@ -247,7 +244,7 @@ def main(folder: str) -> None:
         Path(SAID).write_text(json.dumps({BOXES: different}))
         return
     miters = ["start", CUT][: 1 + make_miter(session)]
-    Path(SAID).write_text(json.dumps(run_engines(session, miters, limit, task["temporal"])))
+    Path(SAID).write_text(json.dumps(run_engines(session, miters, limit)))
 
 
 if __name__ == "__main__":

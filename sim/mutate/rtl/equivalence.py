@@ -15,6 +15,7 @@ from typing import Any
 
 from sim.mutate.rtl.engines import BOUND, BOXES, CUT, DEPTH, SAID
 from sim.mutate.rtl.hierarchy import Hierarchy, masked_ports, without_cells
+from sim.mutate.rtl.surroundings import SURROUNDINGS
 from sim.mutate.rtl.yosys import portable, run_abc, run_module
 
 MEMORY = "ga2_scratchpad"
@@ -41,11 +42,15 @@ class Proof:
 
 @dataclass(frozen=True)
 class Scope:
-    """Surroundings of a proof: a module, and what of its contents is real. The rest is boxes."""
+    """Where a proof looks: a module, and what of its contents is real. The rest is boxes.
+
+    ``surrounded``: the module's inputs keep the rules of ``surroundings``.
+    """
 
     top: str
     real: frozenset[str]
     boxed: tuple[str, ...] = ()
+    surrounded: bool = False
 
 
 class Prover:
@@ -81,26 +86,73 @@ class Prover:
             found.append(self._scope(self.chip, set(tree.ports) - set(ARITHMETIC)))
         return list(dict.fromkeys(found))
 
-    def _scope(self, top: str, real: set[str]) -> Scope:
+    def surrounded(self, file: str) -> list[Scope]:
+        """Return the scopes for many mutants of one file, the smallest first.
+
+        Those of a part that keeps no state are looked at by themselves, too.
+        """
+        module = Path(file).stem
+        if module not in self.hierarchy.ports or module == self.chip:
+            return []
+        path = self.hierarchy.scopes(module)[:-1]
+        found = [] if module in SURROUNDINGS else [self._scope(module, {module})]
+        for at, top in enumerate(path):
+            if top in SURROUNDINGS:
+                found.append(self._scope(top, set(path[: at + 1]), True))
+        return found
+
+    def _scope(self, top: str, real: set[str], surrounded: bool = False) -> Scope:
         tree = self.hierarchy
         below = [name for name in tree.ports if top in tree.scopes(name)]
         boxed = tuple(name for name in below if name not in real and name != MEMORY)
-        return Scope(top, frozenset(real), boxed)
+        return Scope(top, frozenset(real), boxed, surrounded)
 
-    def prove(
-        self, mutated: Mapping[str, str], quick: bool = False
-    ) -> tuple[Proof | None, list[str]]:
-        """Try to prove a mutated design equal; return the proof, and what was tried.
+    def sources(self, scope: Scope, texts: Mapping[str, str]) -> dict[str, str]:
+        """Return the files that a scope needs, as Yosys reads them, boxes without contents."""
+        tree = self.hierarchy
+        found = {}
+        for name, text in texts.items():
+            module = Path(name).stem
+            if module in scope.boxed:
+                text = tree.stub(module)
+            elif module == MEMORY:
+                text = without_cells(text)
+            if module not in tree.ports or scope.top in tree.scopes(module):
+                found[name] = portable(text)
+        return found
 
-        ``quick``: only in the smallest surroundings, without the slowest engine.
-        """
+    def observer(self, scope: Scope) -> str:
+        """Return the module that shows a scope's outputs."""
+        return self.hierarchy.observer(scope.top, scope.surrounded)
+
+    def assumptions(self, scope: Scope) -> tuple[str, ...]:
+        """Return, in words, what proofs in a scope take for granted."""
+        ports = self.hierarchy.ports[scope.top]
+        names = [name for name, _, _ in ports]
+        found = masked_ports(ports)
+        if "rst" in names:
+            found.append("rst is high in the first cycle, then free, like every other input")
+        if "clk" in names:
+            found.append("both power up in the same, arbitrary state")
+        if scope.top in (self.chip, MEMORY):
+            found.append("the scratchpad answers equal requests equally")
+        if scope.surrounded:
+            labels = ", ".join(SURROUNDINGS[scope.top].assumes)
+            found.append(f"inputs are those of the chip: {labels}")
+        if scope.boxed:
+            boxes = ", ".join(scope.boxed)
+            found.append(f"equal inputs compared and equal outputs assumed at {boxes}")
+        return tuple(found)
+
+    def prove(self, mutated: Mapping[str, str]) -> tuple[Proof | None, list[str]]:
+        """Try to prove a mutated design equal; return the proof, and what was tried."""
         files = [name for name in self.texts if self.texts[name] != mutated[name]]
         tried: list[str] = []
         if not files:
             return Proof("identical text", self.chip, 0.0, ()), tried
-        for scope in self.scopes(files)[: 1 if quick else None]:
+        for scope in self.scopes(files):
             with tempfile.TemporaryDirectory(prefix="ga2-proof-") as folder:
-                attempt = _Attempt(self, scope, dict(mutated), Path(folder), quick)
+                attempt = _Attempt(self, scope, dict(mutated), Path(folder))
                 proof = attempt.run()
                 tried += attempt.log
                 if proof is not None:
@@ -111,14 +163,11 @@ class Prover:
 class _Attempt:
     """One mutant in one scope."""
 
-    def __init__(
-        self, prover: Prover, scope: Scope, mutated: dict[str, str], folder: Path, quick: bool
-    ) -> None:
+    def __init__(self, prover: Prover, scope: Scope, mutated: dict[str, str], folder: Path) -> None:
         self.prover = prover
         self.scope = scope
         self.mutated = mutated
         self.folder = folder
-        self.quick = quick
         self.log: list[str] = []
 
     def run(self) -> Proof | None:
@@ -130,7 +179,7 @@ class _Attempt:
         if engine is None:
             return None
         seconds = round(time.monotonic() - started, 2)
-        return Proof(engine, self.scope.top, seconds, self._assumptions())
+        return Proof(engine, self.scope.top, seconds, self.prover.assumptions(self.scope))
 
     def _decide(self) -> str | None:
         """Return the engine that proves equality, None when none does."""
@@ -157,7 +206,8 @@ class _Attempt:
 
     def _yosys(self, limit: float) -> dict[str, bool | None]:
         """Run what runs in Yosys; return what each engine said (None: out of time)."""
-        task = {"files": list(self.prover.texts), "limit": limit, "temporal": not self.quick}
+        files = list(self.prover.sources(self.scope, self.prover.texts))
+        task = {"files": files, "limit": limit}
         (self.folder / "task.json").write_text(json.dumps(task))
         outcome = run_module("sim.mutate.rtl.engines", self.folder, 10 * limit)
         answer = self.folder / SAID
@@ -193,34 +243,12 @@ class _Attempt:
         rest.unlink(missing_ok=True)
         return None
 
-    def _assumptions(self) -> tuple[str, ...]:
-        ports = self.prover.hierarchy.ports[self.scope.top]
-        names = [name for name, _, _ in ports]
-        found = masked_ports(ports)
-        if "rst" in names:
-            found.append("rst is high in the first cycle, then free, like every other input")
-        if "clk" in names:
-            found.append("both power up in the same, arbitrary state")
-        if self.scope.top in (self.prover.chip, MEMORY):
-            found.append("the scratchpad answers equal requests equally")
-        if self.scope.boxed:
-            boxes = ", ".join(self.scope.boxed)
-            found.append(f"equal inputs compared and equal outputs assumed at {boxes}")
-        return tuple(found)
-
     def _write(self, side: str, texts: Mapping[str, str]) -> None:
         folder = self.folder / side
         folder.mkdir()
-        tree = self.prover.hierarchy
-        for name, text in texts.items():
-            module = Path(name).stem
-            if module in self.scope.boxed:
-                text = tree.stub(module)
-            elif module == MEMORY:
-                text = without_cells(text)
-            (folder / name).write_text(portable(text), encoding="latin-1")
-        observer = tree.observer(self.scope.top)
-        (folder / "observed.sv").write_text(observer)
+        for name, text in self.prover.sources(self.scope, texts).items():
+            (folder / name).write_text(text, encoding="latin-1")
+        (folder / "observed.sv").write_text(self.prover.observer(self.scope))
 
     def _say(self, engine: str, verdict: str) -> None:
         self.log.append(f"{self.scope.top}: {engine}: {verdict}")

@@ -12,6 +12,7 @@ from typing import Any
 from pyslang import ast
 
 from sim.mutate.rtl.source import compile_texts
+from sim.mutate.rtl.surroundings import inputs
 
 QUALIFIERS = {
     "raddr_q": "ren_q",
@@ -109,8 +110,11 @@ class Hierarchy:
         )
         return f"(* blackbox *)\nmodule {module} ({ports});\nendmodule\n"
 
-    def observer(self, module: str) -> str:
-        """Return a module ``observed`` around ``module`` whose outputs are masked when idle."""
+    def observer(self, module: str, surrounded: bool = False) -> str:
+        """Return a module ``observed`` around ``module`` whose outputs are masked when idle.
+
+        ``surrounded``: its inputs keep the rules of ``surroundings``.
+        """
         ports = self.ports[module]
         names = {name for name, _, _ in ports}
         declared = ",\n".join(f"  {way} wire [{width - 1}:0] {name}" for name, way, width in ports)
@@ -118,13 +122,15 @@ class Hierarchy:
         pins = []
         for name, way, width in ports:
             if way == "input":
-                pins.append(f".{name}({name})")
+                pins.append(f".{name}({f'use_{name}' if surrounded else name})")
                 continue
             pins.append(f".{name}(raw_{name})")
             wires.append(f"  wire [{width - 1}:0] raw_{name};")
             valid = QUALIFIERS.get(name)
             mask = f" & {{{width}{{raw_{valid}}}}}" if valid in names else ""
             wires.append(f"  assign {name} = raw_{name}{mask};")
+        if surrounded:
+            wires.append(inputs(module, {n: width for n, way, width in ports if way == "input"}))
         return (
             f"module observed (\n{declared}\n);\n"
             + "\n".join(wires)

@@ -104,7 +104,7 @@ def start_in_reset(module: Module) -> None:
     any_differs = edit.gate("$ne", flat, ["0"] * len(flat)) if flat else trigger
     edit.output("diverged", edit.gate("$and", any_differs, later))
     _share_power_up(edit, first)
-    _hold_reset(edit, first)
+    hold_reset(edit, first)
 
 
 def cut_products(module: Module) -> bool:
@@ -187,7 +187,7 @@ def _pairs(module: Module) -> list[tuple[list[Any], list[Any]]]:
     return found
 
 
-def _hold_reset(edit: Editor, first: list[int]) -> None:
+def hold_reset(edit: Editor, first: list[int]) -> None:
     """Make reset high in the first cycle, whatever its input says."""
     reset = edit.module["ports"].get("in_rst")
     if reset is None:

@@ -57,7 +57,7 @@ def make_plan(design: Design, choose: Callable[[Sequence[Mutant]], Sequence[Muta
     mutants = dict(enumerate(choose(everything), 1))
     tests = suite()
     keys = {number: key_of(mutant, texts) for number, mutant in mutants.items()}
-    return Plan(design, texts, mutants, keys, tests, make_basis(design, tests), unfit)
+    return Plan(design, texts, mutants, keys, tests, make_basis(design, texts, tests), unfit)
 
 
 def every(mutants: Sequence[Mutant]) -> Sequence[Mutant]:

@@ -126,11 +126,11 @@ def halt_after_each() -> list[ProgramItem]:
 
 @directed(FAMILY)
 def long_program() -> ProgramItem:
-    """1,100 instructions: the program counter counts past its low bits."""
+    """4,100 instructions: program counter and n_inst count past 2**12."""
     b = Builder("long_program")
-    for i in range(1100):
-        b.add(st(i, i, 1))
-    b.out = 1100
+    for i in range(4100):
+        b.add(st(i % 4096, i, 1))
+    b.out = 4100
     return b.item()
 
 

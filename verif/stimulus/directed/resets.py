@@ -160,6 +160,20 @@ def resets_of_every_length() -> list[ProgramItem]:
 
 
 @directed(FAMILY)
+def reset_while_streaming() -> list[ProgramItem]:
+    """A reset of one cycle in every step of a product's stream, then the product again."""
+    target = mm(400, 200, 300, 3, 6, 4, ldb=4)
+    busy = timeline([encode(target)], 8)[0]
+    writes = 3 * 4 + 2  # of the sums, and the end
+    items = []
+    for back in range(6 + 3 + 4 - 1):
+        b = Builder(f"reset_while_streaming/{back}").spad(200, pattern(140, salt=90 + back))
+        b.add(target).keep(400, 12)
+        items.append(b.item(abort_at=busy.last - writes - back, reset_cycles=1))
+    return items
+
+
+@directed(FAMILY)
 def reset_with_varying_latency() -> list[ProgramItem]:
     """Reset while responses with different delays are under way."""
     items = []

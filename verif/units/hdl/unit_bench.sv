@@ -270,6 +270,43 @@ module unit_bench;
       .wdata(sp_wdata)
   );
 
+  // The counters' values can be placed: no run of bearable length reaches their high bits.
+  logic [5:0] ctr_in  /* verilator public_flat_rw */ = '0;
+  logic ctr_place  /* verilator public_flat_rw */ = 1'b0;
+  logic [159:0] ctr_value  /* verilator public_flat_rw */ = '0;
+  wire [159:0] ctr_out  /* verilator public_flat_rd */;
+
+  ga2_counters u_counters (
+      .clk,
+      .rst,
+      .clear(ctr_in[5]),
+      .running(ctr_in[4]),
+      .waiting(ctr_in[3]),
+      .retire(ctr_in[2]),
+      .is_mm(ctr_in[1]),
+      .is_dma(ctr_in[0]),
+      .cyc_total_q(ctr_out[159:128]),
+      .cyc_mm_q(ctr_out[127:96]),
+      .cyc_dma_q(ctr_out[95:64]),
+      .cyc_vec_q(ctr_out[63:32]),
+      .n_inst_q(ctr_out[31:0])
+  );
+
+  always @(posedge ctr_place) begin
+    force u_counters.cyc_total_q = ctr_value[159:128];
+    force u_counters.cyc_mm_q = ctr_value[127:96];
+    force u_counters.cyc_dma_q = ctr_value[95:64];
+    force u_counters.cyc_vec_q = ctr_value[63:32];
+    force u_counters.n_inst_q = ctr_value[31:0];
+  end
+  always @(negedge ctr_place) begin
+    release u_counters.cyc_total_q;
+    release u_counters.cyc_mm_q;
+    release u_counters.cyc_dma_q;
+    release u_counters.cyc_vec_q;
+    release u_counters.n_inst_q;
+  end
+
 endmodule
 
 `default_nettype wire

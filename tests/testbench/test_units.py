@@ -12,6 +12,8 @@ from sim.shared.paths import RTL, SIMULATORS
 
 # Per unit: the file, what is there, and what makes it wrong in one special case.
 FAULTS = [
+    ("counters", "ga2_counters.sv", "n_inst_q + 32'd1", "{n_inst_q[31], n_inst_q[30:0] + 31'd1}"),
+    ("counters", "ga2_counters.sv", "wire reset = rst || clear;", "wire reset = rst;"),
     ("requantizer", "ga2_requantizer.sv", ">> s) + 57'd1) >> 1", ">> s) + 57'(!negative)) >> 1"),
     ("requantizer", "ga2_requantizer.sv", "rounded > 57'd127", "rounded > 57'd128"),
     ("requantizer", "ga2_requant.sv", "left_q != 12'd1", "left_q != 12'd1 && left_q != 12'h800"),

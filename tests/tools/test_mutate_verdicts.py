@@ -23,6 +23,7 @@ from sim.mutate.common.store import Store
 from sim.mutate.rtl import verify
 from sim.mutate.rtl.basis import PROVING, SIMULATING, STIMULUS, Basis, make_basis
 from sim.mutate.rtl.report import cases, summarize
+from sim.mutate.rtl.source import read_sources
 from sim.mutate.rtl.suite import suite
 from sim.mutate.rtl.verify import choose, print_verification, verify_sample
 from sim.shared.paths import ROOT

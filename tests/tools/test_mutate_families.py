@@ -47,6 +47,14 @@ def test_without_surroundings_a_length_of_zero_counts(prover):
     assert FamilyProof(prover, alone, family).run().keys() == {1}
 
 
+def test_what_cannot_be_read_is_not_proven_and_says_why(prover):
+    family = mutated(prover, AMAX, REWRITTEN, ("left_q <= len;", "left_q <= length_q;"))
+    family[2][AMAX] = family[2][AMAX].replace("always_ff", "always_gg")
+    proofs, tried = prove_family(prover, AMAX, family)
+    assert not proofs
+    assert all("yosys: " in text and "rror" in text for number in (1, 2) for text in tried[number])
+
+
 UNITS = sorted(name for name, rules in SURROUNDINGS.items() if rules.legal)
 FIRST = {"ga2_matmul": "addr_q <= base_a;", "ga2_softmax": "raddr_q <= src;"}
 """Where a unit takes its first address, of those that write late; of others "addr_q <= dst;"."""

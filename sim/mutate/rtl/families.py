@@ -93,11 +93,14 @@ class FamilyProof:
         self._write(folder)
         outcome = run_module("sim.mutate.rtl.family", folder, LIMIT)
         table = folder / f"{ALL}.map"
-        if not outcome.ok or not table.exists():
+        if not outcome.ok:
+            errors = [line for line in outcome.log.splitlines() if "error" in line.lower()]
+            why = "; ".join(errors[-2:]) or ("died" if outcome.finished else "time limit")
+            self.tried |= dict.fromkeys(self.mutated, f"{self.scope.top}: yosys: {why}")
             return {}
         for number, different in json.loads((folder / SAID).read_text()).items():
             self.tried[int(number)] = f"boxes: they are not the same: {different}"
-        places = claims(table.read_text())
+        places = claims(table.read_text()) if table.exists() else {}
         commands = {
             n: f"&cone -O {min(p)} -R 1; &put; bmc3 -F {BOUND} -T 1" for n, p in places.items()
         }

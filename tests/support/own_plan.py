@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
-from shutil import rmtree
 
 from sim.engine.design import own_design
 from sim.mutate.rtl.plan import Plan, every, make_plan
-from sim.shared.files import locked
-from sim.shared.paths import BUILD
 from verif.mutation.test_series import TestSeries
 
 MOST_PROGRAMS = 30  # of a test that a small campaign has: more take most of the time
@@ -32,13 +26,3 @@ def own_plan() -> Plan:
 def short(tests: list[TestSeries]) -> list[TestSeries]:
     """Those that are played, and predicted before that, in no time."""
     return [test for test in tests if not test.slow and len(test.items) <= MOST_PROGRAMS]
-
-
-@contextmanager
-def kept_place(name: str) -> Iterator[Path]:
-    """An empty folder, always at one place: what is built of its contents is found again."""
-    folder = BUILD / "tests" / name
-    with locked(folder):
-        rmtree(folder, ignore_errors=True)
-        folder.mkdir()
-        yield folder

@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+from sim.shared.files import locked
 from sim.shared.patch import PatchError, patch
+from sim.shared.paths import BUILD
 
 _INSTANCE = re.compile(r"^  (ga2_\w+) (?:#\(.*\) )?u_\w+ \(\n(.*?)^  \);", re.M | re.S)
 _CONNECTION = re.compile(r"\.(\w+)(?:\((.*)\))?,?$", re.M)
@@ -74,3 +77,13 @@ def _connections(text: str) -> Iterator[tuple[int, int, str, str, str]]:
             start = instance.start(2) + match.start()
             length = len(match[0].removesuffix(","))
             yield start, start + length, instance[1], match[1], match[2] or match[1]
+
+
+@contextmanager
+def kept_place(name: str) -> Iterator[Path]:
+    """An empty folder, always at one place: what is built of its contents is found again."""
+    folder = BUILD / "tests" / name
+    with locked(folder):
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        yield folder

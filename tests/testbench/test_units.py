@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from planting import change, design_copy
+from planting import change, design_copy, kept_place
 
 from sim.programs.units import UnitRun, run_unit, take_results, unit_names
 from sim.shared.paths import RTL, SIMULATORS
@@ -57,10 +57,11 @@ def test_every_unit_has_planted_faults() -> None:
 
 
 @pytest.mark.parametrize(("unit", "file", "sound", "wrong"), FAULTS)
-def test_finds_planted_fault(unit: str, file: str, sound: str, wrong: str, tmp_path: Path) -> None:
-    rtl = design_copy(RTL, tmp_path / "rtl")
-    change(rtl, file, sound, wrong)
-    run = run_unit("icarus", unit, rtl=rtl)
+def test_finds_planted_fault(unit: str, file: str, sound: str, wrong: str) -> None:
+    with kept_place("unit") as place:
+        rtl = design_copy(RTL, place / "rtl")
+        change(rtl, file, sound, wrong)
+        run = run_unit("icarus", unit, rtl=rtl)
     assert not run.error, run.error
     assert run.failures, f"no test of {unit} noticed {wrong!r} in {file}"
 

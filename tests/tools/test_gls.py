@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from planting import kept_place
 
 from model.chip.isa import amax, encode, halt, ld, rq, st, vadd
 from model.chip.machine import Machine
@@ -129,12 +130,13 @@ def test_generic_gates_run_a_program(generic, item):
     assert result.summary["comparisons"] > 0
 
 
-def test_wrong_gates_are_found(generic, item, tmp_path):
+def test_wrong_gates_are_found(generic, item):
     text = (generic.folder / "netlist.v").read_text()
     assert "\\$_XOR_ " in text
-    (tmp_path / "netlist.v").write_text(text.replace("\\$_XOR_ ", "\\$_XNOR_ "))
-    wrong = Netlist("generic", tmp_path, generic.cells, generic.units, generic.macros)
-    assert not gates(wrong, item).passed
+    with kept_place("gates") as place:
+        (place / "netlist.v").write_text(text.replace("\\$_XOR_ ", "\\$_XNOR_ "))
+        wrong = Netlist("generic", place, generic.cells, generic.units, generic.macros)
+        assert not gates(wrong, item).passed
 
 
 def test_the_design_that_is_given_is_the_one_that_is_synthesized(tmp_path, monkeypatch):

@@ -10,7 +10,8 @@ from types import SimpleNamespace
 
 import msgspec
 import pytest
-from own_plan import kept_place, own_plan, short
+from own_plan import own_plan, short
+from planting import kept_place
 from rich.console import Console
 
 from model.errors import ParameterError

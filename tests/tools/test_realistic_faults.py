@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from planting import kept_place
 from rich.console import Console
 
 from sim.engine.design import own_design
@@ -22,9 +24,10 @@ ASLEEP = (0, Fault("none", "", "", "", (Patch("ga2.sv", "", ""),)))
 
 
 @pytest.fixture(scope="module")
-def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def planted() -> Iterator[Path]:
     """The design with all faults in it."""
-    return plant(own_design(), load_faults(), tmp_path_factory.mktemp("faults") / "rtl")
+    with kept_place("faults") as place:
+        yield plant(own_design(), load_faults(), place / "rtl")
 
 
 def test_there_are_many_and_each_has_its_place(planted: Path) -> None:

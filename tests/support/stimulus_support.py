@@ -20,13 +20,29 @@ PROGRAMS = 500
 
 
 @cache
-def directed_hits() -> dict[str, frozenset[Hit]]:
-    """Bins of every directed program that is not slow, run in registry order."""
+def directed_items() -> dict[str, list[ProgramItem]]:
+    """Items of every directed program, in registry order."""
+    return {name: entry.items() for name, entry in REGISTRY.items()}
+
+
+@cache
+def directed_runs() -> dict[str, list[tuple[int, frozenset[Hit]]]]:
+    """Cycles and bins of every item that is not slow, run in registry order."""
     runner = BinRunner()
+    found: dict[str, list[tuple[int, frozenset[Hit]]]] = {}
+    for name, items in directed_items().items():
+        for item in items if not REGISTRY[name].slow else ():
+            result, hits = runner.run(item)
+            found.setdefault(name, []).append((result.counters.total, frozenset(hits)))
+    return found
+
+
+@cache
+def directed_hits() -> dict[str, frozenset[Hit]]:
+    """Bins of every directed program that is not slow."""
     return {
-        name: frozenset(hit for item in entry.items() for hit in runner.run(item)[1])
-        for name, entry in REGISTRY.items()
-        if not entry.slow
+        name: frozenset().union(*(hits for _, hits in runs))
+        for name, runs in directed_runs().items()
     }
 
 

@@ -17,6 +17,8 @@ import pytest
 from stimulus_support import (
     bins,
     directed_hits,
+    directed_items,
+    directed_runs,
     final_memory,
     outcome,
     random_hits,
@@ -27,7 +29,6 @@ from model.chip.isa import FaultCode, Instruction, Op, decode, encode
 from model.chip.machine import Machine
 from model.chip.timeline import timeline
 from sim.shared.paths import ROOT
-from verif.bins.program import BinRunner
 from verif.plan import load_plan
 from verif.stimulus.directed import REGISTRY
 from verif.stimulus.directed.control import one_of_each, with_junk
@@ -135,18 +136,18 @@ def test_other_directed_programs_do_not_fault() -> None:
     for entry in REGISTRY.values():
         if entry.family in ("faults", "resets") or entry.name == "fault_first_and_far":
             continue
-        for item in entry.items():
+        for item in directed_items()[entry.name]:
             assert (outcome(item) != FaultCode.NONE) == item.name.endswith("_fault"), item.name
 
 
 def test_directed_programs_are_short_enough() -> None:
-    runner = BinRunner()
     total = 0
-    for entry in REGISTRY.values():
-        cycles = 0
-        for item in entry.items() if not entry.slow else ():
-            cycles += runner.run(item)[0].counters.total + (item.abort_at or 0)
-        assert cycles < 50_000, entry.name
+    for name, runs in directed_runs().items():
+        items = directed_items()[name]
+        cycles = sum(
+            spent + (item.abort_at or 0) for item, (spent, _) in zip(items, runs, strict=True)
+        )
+        assert cycles < 50_000, name
         total += cycles
     assert total < 750_000
 
@@ -160,7 +161,7 @@ def test_every_result_of_a_directed_program_reaches_memory(family: str) -> None:
     for entry in REGISTRY.values():
         if entry.family != family or entry.slow:
             continue
-        for item in entry.items()[:5]:
+        for item in directed_items()[entry.name][:5]:
             clean = final_memory(item)
             writers = [pc for pc, word in enumerate(item.program) if len(written(decode(word)))]
             for pc in writers[:: max(1, len(writers) // 5)]:
@@ -180,14 +181,19 @@ def test_junk_changes_no_result() -> None:
 
 
 def test_names_are_unique() -> None:
-    names = [item.name for entry in REGISTRY.values() for item in entry.items()]
+    names = [item.name for items in directed_items().values() for item in items]
     assert len(names) == len(set(names))
     with pytest.raises(DuplicateProgramError, match="halt_only"):
         register("halt_only", "control", "", REGISTRY["halt_only"].factory)
 
 
 def test_aborts_and_start_pulses_fall_into_the_program() -> None:
-    items = [item for entry in REGISTRY.values() if not entry.slow for item in entry.items()]
+    items = [
+        item
+        for name, found in directed_items().items()
+        if not REGISTRY[name].slow
+        for item in found
+    ]
     items += [item for profile in PROFILES for item in random_items(2, profile, 200)]
     timed = [i for i in items if i.abort_at is not None or i.start_pulses]
     assert len(timed) > 200

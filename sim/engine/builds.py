@@ -37,7 +37,8 @@ MAKEFILE = ENGINE / "cocotb.mk"
 FEWER_PYTHONS = ENGINE / "cocotb_python"
 PUBLIC = ENGINE / "public.vlt"
 COVERAGE = ENGINE / "coverage.vlt"
-FLOW = Sources((MAKEFILE, PUBLIC, COVERAGE))
+MAIN = ENGINE / "main.cpp"
+FLOW = Sources((MAKEFILE, PUBLIC, COVERAGE, MAIN))
 TOP = "ga2_tb"
 SNAPSHOT = "src"  # subfolder of a build: the files that were compiled
 
@@ -98,6 +99,7 @@ def build(
     options: Sequence[str] = (),
     bench: Sequence[Path] | None = None,
     top: str = TOP,
+    cocotb_main: bool = False,
 ) -> Build:
     """Compile the testbench with a design, or find it compiled.
 
@@ -111,6 +113,7 @@ def build(
         options: more options for the compiler.
         bench: files of another bench instead of the testbench (the unit tests').
         top: its top module.
+        cocotb_main: with cocotb's main program in Verilator, as always with waves or coverage.
 
     Raises:
         BuildError: it does not compile, or the compiler is missing.
@@ -127,6 +130,7 @@ def build(
         (*design.sources.search, *around.search),
         (*extra, *options),
         {**design.contents, **around.contents(), **FLOW.contents()},
+        "" if cocotb_main or waves or coverage else str(MAIN),
     )
     made = Build(sim, BUILD / f"{sim}-{inputs.fingerprint(sim)}", suffix)
     request = make_request(design, coverage, defines, options, bench, top)
@@ -164,6 +168,7 @@ class Inputs:
         search: folders of included files, in order.
         options: for the compiler.
         contents: bytes of every file that can be read.
+        main: C++ file of Verilator's main program; empty for cocotb's.
     """
 
     top: str
@@ -171,6 +176,7 @@ class Inputs:
     search: Sequence[Path]
     options: Sequence[str]
     contents: Mapping[Path, bytes]
+    main: str = ""
 
     def fingerprint(self, sim: str) -> str:
         """Hash of it all, and of the tools."""
@@ -179,7 +185,7 @@ class Inputs:
         read = [
             part for path in sorted(self.contents) for part in (place(path), self.contents[path])
         ]
-        return digest(*tools, self.top, *self.options, "", *placed, "", *read)
+        return digest(*tools, self.top, self.main, *self.options, "", *placed, "", *read)
 
 
 def write_snapshot(contents: Mapping[Path, bytes], folder: Path) -> None:
@@ -220,6 +226,7 @@ def compile_into(folder: Path, sim: str, inputs: Inputs) -> None:
             *(f"SIM_BUILD={folder}", f"COCOTB_TOPLEVEL={inputs.top}"),
             f"VERILOG_SOURCES={' '.join(map(place, inputs.files))}",
             f"GA2_COMPILE={' '.join(options)}",
+            f"GA2_MAIN={inputs.main}",
         ],
         cwd=snapshot,
         env=env,

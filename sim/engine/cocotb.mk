@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Builds and runs through cocotb's own makefiles. Called by sim/engine/simulator.py, which gives:
-#   SIM, SIM_BUILD, VERILOG_SOURCES, GA2_COMPILE (extra compile options), COCOTB_RESULTS_FILE,
-#   COCOTB_PLUSARGS, SIM_ARGS.
+#   SIM, SIM_BUILD, VERILOG_SOURCES, GA2_COMPILE (extra compile options), GA2_MAIN (main program of
+#   Verilator's, without it cocotb's), COCOTB_RESULTS_FILE, COCOTB_PLUSARGS, SIM_ARGS.
 # 'make -f sim/engine/cocotb.mk ga2-build' compiles only, for Verilator to C++, which
 # sim/engine/verilated.py compiles; 'regression' runs what was compiled.
 
@@ -23,6 +23,9 @@ override COMPILE_ARGS := --vpi --prefix Vtop -o Vtop --timing --assert -Wno-fata
   -CFLAGS -std=c++20 \
   --x-initial unique --x-assign unique \
   $(GA2_COMPILE) $(dir $(lastword $(MAKEFILE_LIST)))public.vlt
+ifneq ($(GA2_MAIN),)
+override VERILATOR_CPP := $(GA2_MAIN)
+endif
 else
 COMPILE_ARGS := $(GA2_COMPILE)
 endif

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
 
 from cocotb.triggers import FallingEdge, RisingEdge, Timer
 
@@ -24,14 +23,14 @@ class SamplesCountersEarly(ControlMonitor):
             early = Counters(*(int(getattr(self.dut, name).value) for name in COUNTERS))
             if not self.dut.done.value:
                 await RisingEdge(self.dut.done)
-            self.ap.write(replace(self.observe(), counters=early))
+            self.publish(replace(self.observe(), counters=early))
 
 
 class WakesAtTheWrongEdge(ControlMonitor):
     async def run_phase(self) -> None:
         while True:
             await FallingEdge(self.dut.done)
-            self.ap.write(self.observe())
+            self.publish(self.observe())
 
 
 class MissesAnEnd(ControlMonitor):
@@ -39,7 +38,7 @@ class MissesAnEnd(ControlMonitor):
         while True:
             await RisingEdge(self.dut.done)
             await RisingEdge(self.dut.done)
-            self.ap.write(self.observe())
+            self.publish(self.observe())
 
 
 class ChangesWhatItSaw(ControlMonitor):
@@ -129,8 +128,10 @@ class TakesWritesForReads(ChangesBursts):
         return (replace(burst, kind="read"),)
 
 
-class BurstsAtTheWrongEdge(BurstMonitor):
-    async def watch(self, kind: Any, bus: Any) -> None:
-        while True:
-            await RisingEdge(bus.valid)
-            self.ap.write(BurstItem(kind, int(bus.addr.value), int(bus.length.value)))
+class BurstsOfTheLastProgram(BurstMonitor):
+    last: list[BurstItem] | None = None
+
+    def logged(self) -> list[BurstItem]:
+        now = super().logged()
+        last, self.last = self.last, now
+        return now if last is None else last

@@ -39,7 +39,7 @@ FAULTS = {
     "RepeatsABurst": ("sound", "(2 of 1 seen)"),
     "CountsAWordTooFew": ("sound", "got read of 99 words"),
     "TakesWritesForReads": ("sound", "got read of 60 words at 200"),
-    "BurstsAtTheWrongEdge": ("sound", "expected read of 20 words at 0, got read of 100"),
+    "BurstsOfTheLastProgram": ("sound", "expected read of 20 words at 0, got read of 100"),
     "StaleScratchpad": ("sound", "keeps the scratchpad fails"),
     "PredictsTheDefaultLatency": ("sound", "other latency fails"),
     "PredictsTheLastProgram": ("sound", "counts None of 10 programs"),

@@ -6,7 +6,7 @@ A carry that is lost, or a register that is a bit too narrow, shows there and no
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache
 
 from model.chip.isa import SPAD_WORDS, FaultCode, Instruction, Op
 from model.chip.machine import RunResult
@@ -63,13 +63,8 @@ _POWERS = {1 << k for k in range(17)}
 _NEAR = frozenset(around(SPAD_WORDS))
 
 
-@lru_cache(maxsize=16384)
-def boundary_hits(i: Instruction) -> tuple[Hit, ...]:
+def boundary_hits(i: Instruction) -> Iterator[Hit]:
     """Bins of the fields of an instruction that completes."""
-    return tuple(_boundary_hits(i))
-
-
-def _boundary_hits(i: Instruction) -> Iterator[Hit]:
     row = OPERATIONS[i.op]
     if i.op == Op.MM:
         where = matrix_addresses(i)
@@ -89,13 +84,28 @@ def _boundary_hits(i: Instruction) -> Iterator[Hit]:
 
 
 def _region_hits(name: str, base: int, end: int) -> Iterator[Hit]:
-    limit = 1 << 15 if name in ("LD.src", "ST.dst") else SPAD_WORDS >> 1
-    found = [(1 << k, "across") for k in range(base.bit_length(), (end - 1).bit_length())]
-    ends = ((end, "ends"), (base, "begins"), (base - 1, "beside"), (end + 1, "beside"))
-    found += [(power, place) for power, place in ends if power in _POWERS]
-    for power, place in found:
-        if power <= limit:
+    yield from _crossed(name, base.bit_length(), (end - 1).bit_length())
+    for power, place in (
+        (end, "ends"),
+        (base, "begins"),
+        (base - 1, "beside"),
+        (end + 1, "beside"),
+    ):
+        if power in _POWERS and power <= _limit(name):
             yield "boundary_region", f"{name}/{power}/{place}"
+
+
+def _limit(name: str) -> int:
+    return 1 << 15 if name in ("LD.src", "ST.dst") else SPAD_WORDS >> 1
+
+
+@cache
+def _crossed(name: str, base_bits: int, last_bits: int) -> tuple[Hit, ...]:
+    """Bins of a region whose first and last address have so many bits."""
+    powers = [1 << k for k in range(base_bits, last_bits)]
+    return tuple(
+        ("boundary_region", f"{name}/{power}/across") for power in powers if power <= _limit(name)
+    )
 
 
 _ENDS = frozenset(around(ENDS))

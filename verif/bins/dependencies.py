@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -68,40 +67,44 @@ class Followers:
     _last: list[Accesses] = field(default_factory=list)
     _seen: dict[Instruction, int] = field(default_factory=dict)
     # Number of the instruction that wrote a word last, by memory: a look back over all instructions
-    # would make a long program's time quadratic.
+    # would make a long program's time quadratic. Most programs repeat nothing: what instructions
+    # wrote is noted there when one comes again.
     _writer: dict[str, npt.NDArray[np.int32]] = field(default_factory=dict)
+    _unnoted: list[tuple[int, tuple[Region, ...]]] = field(default_factory=list)
 
-    def hits(self, i: Instruction) -> Iterator[Hit]:
-        """Bins of the next instruction that completes."""
-        touched = accesses(i)
-        name = touched.name
+    def hits(self, i: Instruction, touched: Accesses) -> list[Hit]:
+        """Bins of the next instruction that completes, which accesses ``touched``."""
+        name, reads, writes = touched.name, touched.reads, touched.writes
+        found: list[Hit] = []
         dependent = False
         for distance, before in enumerate(reversed(self._last), 1):
-            for relation in _relations(before.writes, touched.reads):
+            for relation in _relations(before.writes, reads):
                 dependent |= relation != "adjacent"
-                yield "dependency", f"{before.name}/{name}/{distance}/{relation}"
-            dependent = (
-                dependent
-                or _meet(before.writes, touched.writes)
-                or _meet(before.reads, touched.writes)
-            )
+                found.append(("dependency", f"{before.name}/{name}/{distance}/{relation}"))
+            dependent = dependent or _meet(before.writes, writes) or _meet(before.reads, writes)
         if len(self._last) == 2:
             names = f"{self._last[0].name}/{self._last[1].name}"
-            yield "operation_triple", f"{names}/{name}/{'dependent' if dependent else 'apart'}"
-        earlier_number = self._seen.get(i)
-        if earlier_number is not None and any(
-            self._written(memory)[low:high].max() >= earlier_number
-            for memory, low, high in touched.reads
+            how = "dependent" if dependent else "apart"
+            found.append(("operation_triple", f"{names}/{name}/{how}"))
+        earlier = self._seen.get(i)
+        if earlier is not None and any(
+            self._written(memory)[low:high].max() >= earlier for memory, low, high in reads
         ):
-            yield "repeat", name
+            found.append(("repeat", name))
         self._number += 1
-        for memory, low, high in touched.writes:
-            self._written(memory)[low:high] = self._number
+        self._unnoted.append((self._number, writes))
         self._seen[i] = self._number
         self._last = [*self._last[-1:], touched]
+        return found
 
     def _written(self, memory: str) -> npt.NDArray[np.int32]:
         """Who wrote each word of a memory last, int32 (65536,); 0: nobody."""
+        for number, writes in self._unnoted:
+            for where, low, high in writes:
+                if where not in self._writer:
+                    self._writer[where] = np.zeros(EXT_WORDS, dtype=np.int32)
+                self._writer[where][low:high] = number
+        self._unnoted.clear()
         if memory not in self._writer:
             self._writer[memory] = np.zeros(EXT_WORDS, dtype=np.int32)
         return self._writer[memory]
@@ -115,14 +118,16 @@ def _meet(some: tuple[Region, ...], others: tuple[Region, ...]) -> bool:
     return False
 
 
-def _relations(writes: tuple[Region, ...], reads: tuple[Region, ...]) -> Iterator[str]:
+def _relations(writes: tuple[Region, ...], reads: tuple[Region, ...]) -> list[str]:
+    found = []
     for memory, low, high in writes:
         for other, start, end in reads:
-            if memory != other:
+            if memory != other or low > end or start > high:
                 continue
             if low == start:
-                yield "same"
+                found.append("same")
             elif low < end and start < high:
-                yield "overlapping"
-            elif low == end or start == high:
-                yield "adjacent"
+                found.append("overlapping")
+            else:
+                found.append("adjacent")
+    return found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 
 from model.chip.isa import EXT_WORDS, FIELDS, SPAD_WORDS, Instruction, Op
 from model.chip.operation_table import OPERATIONS, Operation
@@ -18,13 +17,8 @@ _IGNORED_BITS = [
 ]
 
 
-@lru_cache(maxsize=16384)
-def field_hits(instruction: Instruction, depth: int) -> tuple[Hit, ...]:
+def field_hits(i: Instruction, depth: int) -> Iterator[Hit]:
     """Bins of an instruction that completes, or of a HALT, under a memory of ``depth`` words."""
-    return tuple(_field_hits(instruction, depth))
-
-
-def _field_hits(i: Instruction, depth: int) -> Iterator[Hit]:
     name = OPERATIONS[i.op].name
     yield "operation", name
     if _ignored_set(i):

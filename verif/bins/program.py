@@ -3,20 +3,48 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
-from model.chip.isa import SPAD_WORDS, FaultCode, Instruction, check_fault, decode
+from model.chip.isa import SPAD_WORDS, FaultCode, Instruction, Op, check_fault, decode
 from model.chip.machine import Machine, RunResult
 from model.chip.operation_table import OPERATIONS
 from verif.bins.boundaries import boundary_hits, run_hits
-from verif.bins.dependencies import Followers
+from verif.bins.dependencies import Accesses, Followers, accesses
 from verif.bins.faults import fault_hits
 from verif.bins.fields import Hit, field_hits
 from verif.bins.surroundings import surroundings_hits
 from verif.bins.values import value_hits
 from verif.items.program_item import ProgramItem
+
+
+@dataclass(frozen=True, slots=True)
+class Static:
+    """What is known of an instruction without its data, looked up once for all that it is.
+
+    Attributes:
+        fault: the rule it breaks.
+        hits: bins of its fields and boundaries; none when it faults.
+        touched: what it reads and writes; None for a HALT and when it faults.
+    """
+
+    fault: FaultCode
+    hits: frozenset[Hit]
+    touched: Accesses | None
+
+
+@lru_cache(maxsize=16384)
+def static(instruction: Instruction, depth: int) -> Static:
+    """Everything that ``depth`` words of external memory and the fields alone decide."""
+    if fault := check_fault(instruction):
+        return Static(fault, frozenset(), None)
+    fields = field_hits(instruction, depth)
+    if instruction.op == Op.HALT:
+        return Static(fault, frozenset(fields), None)
+    hits = frozenset((*fields, *boundary_hits(instruction)))
+    return Static(fault, hits, accesses(instruction))
 
 
 @dataclass
@@ -36,16 +64,17 @@ class ProgramBins:
         """Note an instruction that is about to complete or fault."""
         if pc == 0:  # also of the second run, when the program is started again
             self._previous, self._followers = "", Followers()
-        if check_fault(instruction) != FaultCode.NONE:
+        known = static(instruction, self.machine.depth)
+        if known.fault:
             self.hits.update(fault_hits(instruction, pc))
             return
-        self._complete(instruction)
+        self._complete(instruction, known)
         self.hits.update(value_hits(instruction, self.machine.spad))
-        self.hits.update(boundary_hits(instruction))
-        self.hits.update(self._followers.hits(instruction))
+        if known.touched:
+            self.hits.update(self._followers.hits(instruction, known.touched))
 
-    def _complete(self, instruction: Instruction) -> None:
-        self.hits.update(field_hits(instruction, self.machine.depth))
+    def _complete(self, instruction: Instruction, known: Static) -> None:
+        self.hits |= known.hits
         name = OPERATIONS[instruction.op].name
         if self._previous:
             self.hits.add(("operation_pair", f"{self._previous}/{name}"))
@@ -57,7 +86,8 @@ class ProgramBins:
         """Add the ending HALT and the surroundings; return all hits."""
         pc = len(result.retires)
         if result.fault == FaultCode.NONE and pc < len(item.program):
-            self._complete(decode(item.program[pc]))
+            halt = decode(item.program[pc])
+            self._complete(halt, static(halt, self.machine.depth))
         self.hits.update(run_hits(result))
         self.hits.update(surroundings_hits(item, result, previous))
         return self.hits

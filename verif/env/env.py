@@ -38,6 +38,8 @@ class Ga2Env(uvm_env):
         started.connect(AnalysisInput("reads", self, self.memory.driver.accept))
         started.connect(self.predictor.items)
         self.predictor.ap.connect(self.scoreboard.predictions)
+        ended = self.control.monitor.ended
+        ended.connect(AnalysisInput("ends", self, self.memory.monitor.collect))
         self.memory.monitor.ap.connect(self.scoreboard.bursts)
         self.control.monitor.ap.connect(self.scoreboard.observations)
         self.scoreboard.ap.connect(self.result_log.verdicts)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Passive: watches the external bus. Turns reads and writes into one event a burst, so that Python
-// need not look at every word: `rd_valid` and `st_valid` follow the bus a cycle later; when one
-// falls, its address and length describe the burst. Streams every write to the open file `fd` as
-// two little-endian words, address and data. `flaws` tells the protocol checker, a cycle later.
+// Passive: watches the external bus. `rd_valid` and `st_valid` follow it a cycle later; when one
+// falls, its address and length describe the burst. Streams every burst that has ended to the open
+// file `bursts_fd` as two little-endian words, address | write << 16 and length, and every write to
+// the open file `fd`, address and data: Python wakes for neither. `flaws` tells the protocol
+// checker, a cycle later.
 
 `default_nettype none
 
@@ -13,6 +14,7 @@ module bus_watch #(
     input  wire         clk,
     input  wire         rst,        // ends a burst at once: what follows is not its own
     input  wire  [31:0] fd,
+    input  wire  [31:0] bursts_fd,
     input  wire         req_valid,
     input  wire  [15:0] req_addr,
     input  wire         wr_valid,
@@ -36,6 +38,21 @@ module bus_watch #(
     read_began = 0;
     write_began = 0;
   end
+
+  // In Verilator $fwrite would make text of the numbers first.
+`ifdef VERILATOR
+`define GA2_LOG(Fd, First, Second) \
+    $c("{ const IData words[] = {", First, ", ", Second, \
+       "}; std::fwrite(words, sizeof words, 1, VL_CVT_I_FP(", Fd, ")); }")
+`else
+`define GA2_LOG(Fd, First, Second) $fwrite(Fd, "%u", {Second, First})
+`endif
+
+  task automatic note_burst(input logic [31:0] first, input logic [31:0] second);
+    if (bursts_fd != 0) begin
+      `GA2_LOG(bursts_fd, first, second);
+    end
+  endtask
 
   wire [1:0] reading = {req_valid, rd_valid};
   wire [1:0] writing = {wr_valid, st_valid};
@@ -63,7 +80,10 @@ module bus_watch #(
       next_read = req_addr + 16'd1;
     end else begin
       if (req_valid !== 1'b0 && !rst) flaws[2] <= 1'b1;
-      if (rd_valid) rd_length = 16'(($time - read_began) / 64'(Period));
+      if (rd_valid) begin
+        rd_length = 16'(($time - read_began) / 64'(Period));
+        note_burst({16'd0, rd_addr}, {16'd0, rd_length});
+      end
       rd_valid <= 1'b0;
     end
   endtask
@@ -71,13 +91,7 @@ module bus_watch #(
   task automatic watch_writes;
     if (wr_valid === 1'b1 && !rst) begin
       if (fd != 0) begin
-`ifdef VERILATOR
-        // Its $fwrite would make text of the numbers first.
-        $c("{ const IData written[] = {", {16'd0, wr_addr}, ", ", wr_data,
-           "}; std::fwrite(written, sizeof written, 1, VL_CVT_I_FP(", fd, ")); }");
-`else
-        $fwrite(fd, "%u", {wr_data, 16'd0, wr_addr});
-`endif
+        `GA2_LOG(fd, {16'd0, wr_addr}, wr_data);
       end
       if (!st_valid) begin
         st_valid <= 1'b1;
@@ -90,10 +104,15 @@ module bus_watch #(
       next_write = wr_addr + 16'd1;
     end else begin
       if (wr_valid !== 1'b0 && !rst) flaws[2] <= 1'b1;
-      if (st_valid) st_length = 16'(($time - write_began) / 64'(Period));
+      if (st_valid) begin
+        st_length = 16'(($time - write_began) / 64'(Period));
+        note_burst({16'd1, st_addr}, {16'd0, st_length});
+      end
       st_valid <= 1'b0;
     end
   endtask
+
+`undef GA2_LOG
 
 endmodule
 

@@ -2,7 +2,7 @@
 //
 // Testbench top: GA-2, its clock and memories, bulk load and dump through binary files, passive
 // probes and checks. Python drives `clk_enable`, `load_req`, `rst`, `start` and, in reactive mode,
-// the answers; it wakes at the ends of bursts and at `done`, never every cycle (docs/testbench.md).
+// the answers; it wakes at the end of a program, never every cycle (docs/testbench.md).
 
 `default_nettype none
 
@@ -75,18 +75,21 @@ module ga2_tb;
 
   // The clock waits for Python: a simulator that failed to load it ends at once, having no events.
   // Nothing happens on the falling edge, so it follows the rising one in no time, which halves the
-  // moments to simulate. Whoever records waves wants to see the clock.
+  // moments to simulate. Whoever records waves wants to see the clock. In Verilator the main program
+  // makes the edges itself, at the same times (sim/engine/main.cpp).
   int high;
   initial begin
     high = $test$plusargs("ga2_waves") ? Period / 2 : 0;
-    wait (clk_enable);
-    #(Period / 2);
-    forever begin
-      clk = 1'b1;
-      if (high != 0) #(high);
-      else #0;
-      clk = 1'b0;
-      #(Period - high);
+    if ($test$plusargs("ga2_clock_outside") == 0) begin
+      wait (clk_enable);
+      #(Period / 2);
+      forever begin
+        clk = 1'b1;
+        if (high != 0) #(high);
+        else #0;
+        clk = 1'b0;
+        #(Period - high);
+      end
     end
   end
 
@@ -107,7 +110,7 @@ module ga2_tb;
   );
 
   bus_watch #(.Period(Period)) u_bus_watch (
-      .clk, .rst, .fd(writes_fd), .req_valid, .req_addr, .wr_valid, .wr_addr, .wr_data,
+      .clk, .rst, .fd(writes_fd), .bursts_fd, .req_valid, .req_addr, .wr_valid, .wr_addr, .wr_data,
       .rd_valid, .rd_addr, .rd_length, .st_valid, .st_addr, .st_length, .flaws
   );
 
@@ -134,11 +137,12 @@ module ga2_tb;
   // ---- Bulk load and dump
 
   // Files are in the working directory, which each simulation has for itself: load.bin in,
-  // memory and scratchpad (.bin or .hex), writes.bin and retires.bin out.
-  integer writes_fd, retires_fd, load_fd, dump_fd, got;
+  // memory and scratchpad (.bin or .hex), writes.bin, bursts.bin and retires.bin out.
+  integer writes_fd, bursts_fd, retires_fd, load_fd, dump_fd, got;
 
   initial begin
     writes_fd = 0;
+    bursts_fd = 0;
     retires_fd = 0;
   end
 
@@ -184,14 +188,17 @@ module ga2_tb;
     $fclose(load_fd);
     close_logs;
     writes_fd = $fopen("writes.bin", "wb");
+    bursts_fd = $fopen("bursts.bin", "wb");
     retires_fd = $fopen("retires.bin", "wb");
     if (load_fd != 0 && got != 0) load_ack = load_req;
   end
 
   task automatic close_logs;
     if (writes_fd != 0) $fclose(writes_fd);
+    if (bursts_fd != 0) $fclose(bursts_fd);
     if (retires_fd != 0) $fclose(retires_fd);
     writes_fd = 0;
+    bursts_fd = 0;
     retires_fd = 0;
   endtask
 

@@ -37,7 +37,7 @@ class BaseTest(uvm_test):
             control = replace(control, power_up=None)
         config = EnvConfig(
             control,
-            MemoryConfig(PERIOD),
+            MemoryConfig(Path.cwd(), PERIOD),
             keep_retires=bool(params.get("keep_retires", False)),
             keep_memory=bool(params.get("keep_memory", False)),
             coverage=bool(params.get("coverage", True)),

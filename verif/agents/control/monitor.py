@@ -24,11 +24,14 @@ COUNTERS = ("cyc_total", "cyc_mm", "cyc_dma", "cyc_vec", "n_inst")
 
 
 class ControlMonitor(uvm_monitor):
-    """Publishes an ``Observation`` on ``ap`` whenever ``done`` rises."""
+    """Publishes an ``Observation`` on ``ap`` whenever ``done`` rises, and says so before on
+    ``ended``.
+    """
 
     def build_phase(self) -> None:
-        """Create the port; fetch the configuration."""
+        """Create the ports; fetch the configuration."""
         self.ap = uvm_analysis_port("ap", self)
+        self.ended = uvm_analysis_port("ended", self)
         self.config: ControlConfig = ConfigDB().get(self, "", "agent_config")
         self.dut: Any = cocotb.top
         self.complaints = ComplaintReader()
@@ -38,7 +41,12 @@ class ControlMonitor(uvm_monitor):
         done = RisingEdge(self.dut.done)
         while True:
             await done
-            self.ap.write(self.observe())
+            self.publish(self.observe())
+
+    def publish(self, seen: Observation) -> None:
+        """Have the program's traffic published, then what it left."""
+        self.ended.write(None)
+        self.ap.write(seen)
 
     @cached_property
     def probed(self) -> bool:

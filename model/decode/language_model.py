@@ -29,6 +29,11 @@ class LanguageModel(Protocol):
         ...
 
     @property
+    def layers(self) -> int:
+        """Number of layers."""
+        ...
+
+    @property
     def key_names(self) -> tuple[str, ...]:
         """Cached keys, in the order of a row; all have the same width."""
         ...

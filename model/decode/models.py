@@ -8,6 +8,7 @@ from model.decode.language_model import LanguageModel
 from model.decode.text_calibration import calibrate_on_text
 from model.errors import ParameterError
 from model.trained import lm as trained
+from model.trained.shape import ALPHABET
 
 KINDS = (*tiny_lm.KINDS, *trained.KINDS)
 # Words of external memory: the tiny models' programs fit the first, the trained ones' the second.
@@ -26,6 +27,16 @@ def calibration_of(lm: LanguageModel, window: int | None, steps: int) -> Calibra
     if isinstance(lm, trained.TrainedLm):
         return calibrate_on_text(lm, window, steps)
     return calibrate(lm, window, steps)
+
+
+def alphabet_of(kind: str) -> str | None:
+    """Return the characters that a model's tokens stand for; None where they stand for nothing."""
+    return ALPHABET if kind in trained.KINDS else None
+
+
+def vocabulary_of(kind: str) -> int:
+    """Return how many tokens a model knows."""
+    return len(alphabet_of(kind) or range(tiny_lm.VOCABULARY))
 
 
 def default_depth(kind: str) -> int:

@@ -50,6 +50,7 @@ class TinyLm:
     w_2: FloatArray
 
     vocabulary = VOCABULARY
+    layers = 1
     key_names = ("k",)
     value_names = ("v",)
 

@@ -1,7 +1,7 @@
 """One calibration for all contexts, so that a query's integers depend on what it sees alone.
 
-The ranges are those of the full-attention float model over every context from each start token;
-they know of no window, no batch and no page.
+The ranges of a drawn model are those of its full attention in floating point over every context
+from each start token, those of a trained one are seen on a text; they know of no batch and no page.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ from functools import lru_cache
 
 from model.compiler.graph import Graph
 from model.compiler.scales import Scales, assign_scales
-from model.decode.float_decode import MAX_CONTEXT, calibrate
-from model.decode.tiny_lm import TinyLm, tiny_lm
+from model.decode.float_decode import MAX_CONTEXT
+from model.decode.language_model import LanguageModel
+from model.decode.models import calibration_of, language_model
+from model.serving.architecture import Architecture, architecture
 
 # Tensors of a step that hold several of the decode graph's side by side: nothing is scaled there.
 UNSCALED = ("kv", "old", "new", "context", "slots", "later")
@@ -23,7 +25,8 @@ UNSCALED = ("kv", "old", "new", "context", "slots", "later")
 class ServedModel:
     """A model with its calibration: ranges and scales of the decode graph's tensors by name."""
 
-    lm: TinyLm
+    lm: LanguageModel
+    architecture: Architecture
     ranges: Mapping[str, float]
     tag_ranges: Mapping[str, float]
     scales: Mapping[str, float]
@@ -41,8 +44,8 @@ class ServedModel:
 @lru_cache(maxsize=16)
 def served_model(kind: str, seed: int) -> ServedModel:
     """Build and calibrate a model. Raises ParameterError."""
-    lm = tiny_lm(kind, seed)
-    calibration = calibrate(lm, None, MAX_CONTEXT)
+    lm = language_model(kind, seed)
+    calibration = calibration_of(lm, None, MAX_CONTEXT)
     ranges: dict[str, float] = {}
     for context, seen in calibration.ranges.items():
         for node in lm.decode_graph(context).nodes:
@@ -50,4 +53,4 @@ def served_model(kind: str, seed: int) -> ServedModel:
     graph = lm.decode_graph(MAX_CONTEXT)
     found = assign_scales(graph, [ranges[n.name] for n in graph.nodes], calibration.tag_ranges)
     scales = {node.name: found.of[node.index] for node in graph.nodes}
-    return ServedModel(lm, ranges, calibration.tag_ranges, scales)
+    return ServedModel(lm, architecture(lm), ranges, calibration.tag_ranges, scales)

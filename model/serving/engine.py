@@ -12,7 +12,6 @@ from model.chip.image import Words
 from model.chip.machine import Machine
 from model.chip.timing import Counters
 from model.decode.page_table import DuplicateRequest, UnknownRequest
-from model.decode.tiny_lm import VOCABULARY
 from model.serving.admission import Admission, check_fits
 from model.serving.calibration import served_model
 from model.serving.layout import External
@@ -35,7 +34,8 @@ class Engine:
         longest = max((request.rows for request in expected), default=options.context)
         self.context = min(options.context, longest)
         self.model = served_model(options.model, options.seed)
-        self.external = External(options.page, options.pool, options.rows)
+        architecture = self.model.architecture
+        self.external = External(architecture, options.page, options.pool, options.rows)
         self.builder = StepBuilder(
             self.model,
             options.visible,
@@ -60,9 +60,14 @@ class Engine:
         return not (self._arriving or self.scheduler.waiting or self.scheduler.running)
 
     def submit(self, request: Request) -> None:
-        """Accept a request. Raises DuplicateRequest or NeverFits; then nothing has changed."""
+        """Accept a request.
+
+        Raises ParameterError (a token that the model does not know), DuplicateRequest or NeverFits;
+        then nothing has changed.
+        """
         if request.rid in self.lives:
             raise DuplicateRequest(f"request {request.rid!r} exists already")
+        request.check_tokens(self.model.lm.vocabulary)
         check_fits(request, self.options, self.context)
         live = Live(request, list(request.prompt), RequestLog())
         self.lives[request.rid] = live
@@ -121,12 +126,13 @@ class Engine:
     def result(self) -> Run:
         """What has come of it so far."""
         scheduler, lives = self.scheduler, self.lives
+        vocabulary = self.model.lm.vocabulary
         return Run(
             options=self.options,
             requests=tuple(live.request for live in lives.values()),
             tokens={rid: live.generated for rid, live in lives.items()},
             logits={
-                rid: np.array(live.logits, dtype=np.int64).reshape(len(live.logits), VOCABULARY)
+                rid: np.array(live.logits, dtype=np.int64).reshape(len(live.logits), vocabulary)
                 for rid, live in lives.items()
             },
             logit_scale=self.model.scales["logits"],
@@ -150,7 +156,7 @@ class Engine:
 
     def _step(self, works: Sequence[Work]) -> list[Segment]:
         """Run one program over all new rows, and take what they have chosen."""
-        table = self.scheduler.table
+        table, vocabulary = self.scheduler.table, self.model.lm.vocabulary
         batch = [
             Rows(work.first, work.tokens, table.pages(work.live.rid), work.extension.slots)
             for work in works
@@ -161,7 +167,7 @@ class Engine:
         counters = self._play(name, program)
         memory = self._machine.ext.view(np.int32)
         chosen = memory[self.external.tokens :][:rows].tolist()
-        logits = memory[self.external.logits :][: rows * VOCABULARY].reshape(rows, VOCABULARY)
+        logits = memory[self.external.logits :][: rows * vocabulary].reshape(rows, vocabulary)
         segments, tokens = [], {}
         first = 0
         for work in works:

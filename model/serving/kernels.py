@@ -1,4 +1,4 @@
-"""The three kernels of a step, as graphs: project, attend (once a request), finish.
+"""The kernels of a layer, as graphs: project, attend (once a head and request), finish.
 
 Tensors carry the decode graph's names, with a number behind a dot where there are several.
 """
@@ -9,10 +9,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from model.compiler.graph import Graph
-from model.decode.tiny_lm import WIDTH, TinyLm
+from model.compiler.graph import Graph, Node
 from model.decode.visible import Visible
-from model.serving.layout import ROW, joined
+from model.serving.architecture import Architecture
+from model.serving.layout import joined
 
 
 @dataclass(frozen=True)
@@ -61,30 +61,28 @@ def old_rows(first: int, visible: Visible) -> Sequence[int]:
     return visible.rows(first)[:-1]
 
 
-def project_graph(lm: TinyLm, rows: int) -> Graph:
-    """Input rows, each from an address of its own, to queries and new rows."""
+def project_graph(model: Architecture, layer: int, rows: int) -> Graph:
+    """What goes into a layer to queries and new rows of its heads.
+
+    The first layer's comes from an address of its own for each row.
+    """
     g = Graph()
-    x = g.input("x", rows, WIDTH, pieces=(1,) * rows)
-    g.matmul(x, g.weight("wq", lm.w_q), name="q")
-    k = g.matmul(x, g.weight("wk", lm.w_k), name="k")
-    v = g.matmul(x, g.weight("wv", lm.w_v), name="v")
-    g.concat_cols(k, v, name="kv")
+    pieces = (1,) * rows if layer == 0 else ()
+    x = g.input(model.entry(layer), rows, model.width, pieces=pieces)
+    for head in range(model.heads):
+        of = model.head_name(layer, head)
+        _, k, v = (g.matmul(x, _weight(g, model, f"w{n}{of}"), name=f"{n}{of}") for n in "qkv")
+        g.concat_cols(k, v, name=f"kv.{head}")
     return g
 
 
-def attend_graph(shape: AttendShape) -> Graph:
-    """Store a request's new rows, load what it sees of its old ones, and attend."""
+def attend_graph(model: Architecture, layer: int, head: int, shape: AttendShape) -> Graph:
+    """Store a request's new rows, load what it sees of its old ones, and attend, in one head."""
     g = Graph()
-    count = len(shape.spans)
-    q = g.input("q", count, WIDTH)
-    if shape.old:
-        old = g.input("old", sum(shape.old), ROW, pieces=shape.old)
-        new = g.input("new", count, ROW)
-        g.output("slots", new, pieces=shape.new)
-        context = g.concat_rows(old, new, name="context")
-    else:
-        context = g.input("context", count, ROW)
-        g.output("slots", context, pieces=shape.new)
+    of, count = model.head_name(layer, head), len(shape.spans)
+    q = g.input(f"q{of}", count, model.head_width)
+    bias = _weight(g, model, f"bias{head}") if f"bias{head}" in model.weights else None
+    context = _context(g, model, shape)
     attended = []
     sinks_at = 0
     for number, span in enumerate(shape.spans):
@@ -93,37 +91,74 @@ def attend_graph(shape: AttendShape) -> Graph:
                 context, sinks_at, sinks_at + span.sinks, name=f"context.{number}"
             )
             sinks_at = span.start
-        name = f"attended.{number}" if count > 1 else "attended"
+        name = f"attended{of}.{number}" if count > 1 else f"attended{of}"
         rows = g.slice_rows(context, span.start, span.end, name=f"context.{number}.seen")
-        keys = g.slice_cols(rows, 0, WIDTH, name=f"keys.{number}")
-        values = g.slice_cols(rows, WIDTH, ROW, name=f"values.{number}")
-        query = g.slice_rows(q, number, number + 1, name=f"q.{number}")
+        keys = g.slice_cols(rows, 0, model.head_width, name=f"k{of}.{number}")
+        values = g.slice_cols(rows, model.head_width, model.row, name=f"v{of}.{number}")
+        query = g.slice_rows(q, number, number + 1, name=f"q{of}.{number}")
         scores = g.matmul(
             query,
             keys,
             transpose_b=True,
-            factor=1 / math.sqrt(WIDTH),
-            name=f"scores.{number}",
+            factor=1 / math.sqrt(model.head_width),
+            name=f"scores{of}.{number}",
         )
-        weights = g.softmax(scores, name=f"attention.{number}")
+        if bias is not None:  # by the place among the rows that are seen, the last ones of all
+            near = g.slice_cols(bias, bias.cols - keys.rows, bias.cols, f"bias{head}.{number}")
+            scores = g.add(scores, near, name=f"biased{of}.{number}")
+        weights = g.softmax(scores, name=f"attention{of}.{number}")
         attended.append(g.matmul(weights, values, name=name))
     stack = attended[0]
     for number, row in enumerate(attended[1:], start=2):
-        stack = g.concat_rows(
-            stack, row, name="attended" if number == count else f"attended.to.{number}"
-        )
+        name = f"attended{of}" if number == count else f"attended{of}.to.{number}"
+        stack = g.concat_rows(stack, row, name=name)
     return g
 
 
-def finish_graph(lm: TinyLm, rows: int) -> Graph:
-    """From what the queries have attended to logits and the tokens that they choose."""
+def finish_graph(model: Architecture, layer: int, rows: int) -> Graph:
+    """From what the queries have attended to what comes out of a layer.
+
+    Out of the last one come logits and the tokens that they choose.
+    """
     g = Graph()
-    x = g.input("x", rows, WIDTH)
-    attended = g.input("attended", rows, WIDTH)
-    h = g.add(x, g.matmul(attended, g.weight("wo", lm.w_o), name="projected"), name="h")
-    hidden = g.relu(g.matmul(h, g.weight("w1", lm.w_1), name="up"), name="hidden")
-    y = g.add(h, g.matmul(hidden, g.weight("w2", lm.w_2), name="down"), name="y")
-    logits = g.matmul(y, g.weight("wout", lm.w_out), name="scores_out")
-    g.output("tok", g.argmax(logits, name="tok.rows"))
-    g.output("logits", logits)
+    of = model.layer_name(layer)
+    x = g.input(model.entry(layer), rows, model.width)
+    h = g.add(x, _mixed(g, model, layer, rows), name=f"h{of}")
+    up = g.matmul(h, _weight(g, model, f"w1{of}"), name=f"up{of}")
+    hidden = g.relu(up, name=f"hidden{of}")
+    y = g.add(h, g.matmul(hidden, _weight(g, model, f"w2{of}"), name=f"down{of}"), name=f"y{of}")
+    if layer == model.layers - 1:
+        logits = g.matmul(y, _weight(g, model, "wout"), name="scores_out")
+        g.output("tok", g.argmax(logits, name="tok.rows"))
+        g.output("logits", logits)
     return g
+
+
+def _weight(g: Graph, model: Architecture, name: str) -> Node:
+    return g.weight(name, model.weights[name])
+
+
+def _context(g: Graph, model: Architecture, shape: AttendShape) -> Node:
+    """New rows that go to their slots, behind the old ones that are loaded, where there are any."""
+    count = len(shape.spans)
+    if not shape.old:
+        context = g.input("context", count, model.row)
+        g.output("slots", context, pieces=shape.new)
+        return context
+    old = g.input("old", sum(shape.old), model.row, pieces=shape.old)
+    new = g.input("new", count, model.row)
+    g.output("slots", new, pieces=shape.new)
+    return g.concat_rows(old, new, name="context")
+
+
+def _mixed(g: Graph, model: Architecture, layer: int, rows: int) -> Node:
+    """What the heads of a layer have attended, projected and added up."""
+    parts = []
+    for head in range(model.heads):
+        of = model.head_name(layer, head)
+        attended = g.input(f"attended{of}", rows, model.head_width)
+        parts.append(g.matmul(attended, _weight(g, model, f"wo{of}"), name=f"projected{of}"))
+    total = parts[0]
+    for part in parts[1:]:
+        total = g.add(total, part, name=f"mixed{layer}")
+    return total

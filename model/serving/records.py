@@ -89,9 +89,9 @@ class RequestLog:
 class Run:
     """Everything about a run.
 
-    tokens: generated, by request; logits: the integers that chose each, (generated, 16), in units
-    of logit_scale. depth: words of external memory. compilations: kernels that were compiled, at
-    most compilation_bound; shapes: different steps built from them.
+    tokens: generated, by request; logits: the integers that chose each, (generated, vocabulary), in
+    units of logit_scale. depth: words of external memory. compilations: kernels that were compiled,
+    at most compilation_bound; shapes: different steps built from them.
     """
 
     options: Options

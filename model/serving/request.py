@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from model.chip.isa import MAX_K
-from model.decode.tiny_lm import KINDS, VOCABULARY
+from model.decode.tiny_lm import KINDS as DRAWN
 from model.decode.visible import Visible
 from model.decode.workload import MAX_LATENCY
 from model.errors import ModelError, ParameterError, check_int
+from model.trained.lm import VARIANTS
 
+# Models that can be served: those whose keys and values are cached as int8.
+KINDS = (*DRAWN, *(kind for kind, (_, bits) in VARIANTS.items() if bits == 8))
 ADMISSION_RULES = ("one page", "expected", "exact", "longest")
 MAX_ROWS = MAX_K  # new rows a step
 
@@ -27,7 +30,7 @@ class NeverFits(ServingError, ValueError):  # noqa: N818 - reads as a condition
 class Request:
     """One request, checked when built (ParameterError).
 
-    rid: its name; arrival: engine step in which it arrives; prompt: at least one token 0..15;
+    rid: its name; arrival: engine step in which it arrives; prompt: at least one token;
     generate: most tokens to generate, at least 1; stop: token that ends it early, itself kept.
     """
 
@@ -45,11 +48,18 @@ class Request:
         if isinstance(prompt, str) or not isinstance(prompt, Sequence) or not prompt:
             raise ParameterError(f"{name}: prompt", prompt, "a list of tokens, not empty")
         for token in prompt:
-            check_int(f"{name}: token", token, 0, VOCABULARY - 1)
+            check_int(f"{name}: token", token, 0)
         object.__setattr__(self, "prompt", tuple(prompt))
         check_int(f"{name}: generate", self.generate, 1)
         if self.stop is not None:
-            check_int(f"{name}: stop", self.stop, 0, VOCABULARY - 1)
+            check_int(f"{name}: stop", self.stop, 0)
+
+    def check_tokens(self, vocabulary: int) -> None:
+        """Raise ParameterError for a token outside 0..vocabulary - 1."""
+        for token in self.prompt:
+            check_int(f"request {self.rid!r}: token", token, 0, vocabulary - 1)
+        if self.stop is not None:
+            check_int(f"request {self.rid!r}: stop", self.stop, 0, vocabulary - 1)
 
     @property
     def rows(self) -> int:

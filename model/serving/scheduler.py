@@ -137,8 +137,6 @@ class Scheduler:
                 budget -= counts[live.rid][1]
         return counts
 
-        return counts
-
     def _fitting(self, live: Live, count: int) -> int:
         """How many of ``count`` new rows find a place.
 

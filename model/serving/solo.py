@@ -16,13 +16,18 @@ from model.compiler.codegen import compile_graph
 from model.compiler.compiled import Compiled
 from model.compiler.graph import FloatArray
 from model.decode.backend import HostStep, MachineBackend, read_step
+from model.decode.language_model import cache_inputs
+from model.decode.models import default_depth
 from model.serving.calibration import served_model
 from model.serving.request import Options, Request
 
 
 @dataclass(frozen=True, eq=False)
 class Solo:
-    """What a request generates: tokens, and the integer logits that chose each, (generate, 16)."""
+    """What a request generates: tokens, and the integers that chose each.
+
+    logits: (generate, vocabulary).
+    """
 
     tokens: list[int]
     logits: IntArray
@@ -42,7 +47,7 @@ class SoloHost:
     def __init__(self, options: Options) -> None:
         self.options = options
         self.rows: list[tuple[FloatArray, FloatArray]] = []  # key and value of every token
-        self._backend = MachineBackend(latency=options.latency)
+        self._backend = MachineBackend(default_depth(options.model), options.latency)
 
     def step(self, token: int) -> HostStep:
         """Feed one token; it sees the tail of the list, and the sinks at its head."""
@@ -56,8 +61,8 @@ class SoloHost:
         lm = served_model(self.options.model, self.options.seed).lm
         inputs = {"x": lm.embed([token])}
         if seen:
-            inputs["kc"] = np.array([key for key, _ in seen])
-            inputs["vc"] = np.array([value for _, value in seen])
+            keys, values = (np.array(rows) for rows in zip(*seen, strict=True))
+            inputs |= cache_inputs(lm, keys, values)
         image = compiled.fill(inputs)
         run = self._backend.run(compiled, image)
         step = len(self.rows) + 1

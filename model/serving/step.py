@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 from model.chip import isa
-from model.chip.isa import MAX_LENGTH, SPAD_WORDS
-from model.compiler.allocator import OutOfMemory
-from model.compiler.graph import Graph
-from model.compiler.kernel import Kernel, Place, boot_kernel, compile_kernel, copy_kernel
+from model.chip.isa import MAX_LENGTH
+from model.compiler.kernel import Kernel, boot_kernel
 from model.decode.page_table import Copy, Slot
-from model.decode.tiny_lm import WIDTH
 from model.decode.visible import Visible
 from model.errors import CompileError
 from model.serving.calibration import ServedModel
-from model.serving.kernels import (
-    AttendShape,
-    attend_graph,
-    attend_shape,
-    finish_graph,
-    old_rows,
-    project_graph,
-)
-from model.serving.layout import ROW, WEIGHTS, External, Scratchpad, joined
+from model.serving.compilation import Attend, CopyRows, Dense, KernelCompiler, Key
+from model.serving.kernels import AttendShape, attend_shape, old_rows
+from model.serving.layout import External, joined
+from model.serving.residence import fitting
 
 HALT = isa.encode(isa.halt())
-Key = tuple[str, int] | AttendShape
 
 
 @dataclass(frozen=True)
@@ -65,17 +55,18 @@ class StepBuilder:
         self.visible = visible
         self.external = external
         self.kernels: dict[Key, Kernel] = {}
-        self.shapes: set[tuple[Key, ...]] = set()
+        self.shapes: set[tuple[AttendShape, ...]] = set()
         self._context = context
-        choices = _choices(latency) if resident else iter([()])
-        self.spad = self._fitting(choices)
+        self._compiler = KernelCompiler(model, external)
+        widest = attend_shape(context - 1, 1, visible, external.page_rows)
+        self.spad = fitting(self._compiler, context, widest, latency if resident else None)
 
     # -- programs --------------------------------------------------------------------------------
 
     def boot(self) -> tuple[int, ...]:
         """Load the resident weights."""
         weights = [
-            (place.address, self.external.weights[name], WEIGHTS[name])
+            (place.address, self.external.weights[name], self.model.architecture.words[name])
             for name, place in self.spad.weights.items()
         ]
         return (*boot_kernel(weights).words, HALT)
@@ -83,10 +74,12 @@ class StepBuilder:
     def copy(self, copy: Copy) -> tuple[int, ...]:
         """Copy the first rows of a page to another one, by way of the scratchpad."""
         words: list[int] = []
-        most = min(self.spad.limit, MAX_LENGTH) // ROW
-        for first in range(0, copy.rows, most):
-            kernel = self._cached(("copy", min(most, copy.rows - first)))
-            words += kernel.bind([self.external.slot(p, first) for p in (copy.source, copy.target)])
+        most = min(self.spad.limit, MAX_LENGTH) // self.model.architecture.row
+        for plane in range(self.model.architecture.planes):
+            for first in range(0, copy.rows, most):
+                kernel = self._cached(CopyRows(min(most, copy.rows - first)))
+                pages = copy.source, copy.target
+                words += kernel.bind([self.external.slot(page, first, plane) for page in pages])
         return (*words, HALT)
 
     def step(self, batch: Sequence[Rows]) -> tuple[int, ...]:
@@ -98,17 +91,14 @@ class StepBuilder:
         tokens = [token for rows in batch for token in rows.tokens]
         if not 1 <= len(tokens) <= self.spad.rows:
             raise CompileError(f"step of {len(tokens)} rows, must be 1..{self.spad.rows}")
-        keys: list[Key] = [("project", len(tokens))]
-        words = self._cached(keys[0]).bind([self.external.input(token) for token in tokens])
-        row = 0
-        for rows in batch:
-            count = len(rows.tokens)
-            keys.append(attend_shape(rows.first, count, self.visible, self.external.page_rows))
-            words += self._cached(keys[-1]).bind(self._addresses(rows), row)
-            row += count
-        keys.append(("finish", len(tokens)))
-        words += self._cached(keys[-1]).bind(())
-        self.shapes.add(tuple(keys))
+        words: list[int] = []
+        for layer in range(self.model.architecture.layers):
+            inputs = [self.external.input(token) for token in tokens] if layer == 0 else []
+            words += self._cached(Dense("project", layer, len(tokens))).bind(inputs)
+            for head in range(self.model.architecture.heads):
+                words += self._attend(layer, head, batch)
+            words += self._cached(Dense("finish", layer, len(tokens))).bind(())
+        self.shapes.add(tuple(self._shape(rows) for rows in batch))
         return (*words, HALT)
 
     def compilation_bound(self) -> int:
@@ -119,86 +109,40 @@ class StepBuilder:
         """
         limited = self.visible.window is not None
         firsts = self._context + (self.external.page_rows if limited else 0)
-        return self.spad.rows * (firsts + 2) + self.external.page_rows
+        model = self.model.architecture
+        kernels = model.planes * firsts + 2 * model.layers
+        return self.spad.rows * kernels + self.external.page_rows
 
     # -- kernels ---------------------------------------------------------------------------------
 
-    def _addresses(self, rows: Rows) -> list[int]:
+    def _attend(self, layer: int, head: int, batch: Sequence[Rows]) -> list[int]:
+        """One request after the other."""
+        plane = self.model.architecture.plane(layer, head)
+        words: list[int] = []
+        row = 0
+        for rows in batch:
+            kernel = self._cached(Attend(layer, head, self._shape(rows)))
+            words += kernel.bind(self._addresses(rows, plane), row)
+            row += len(rows.tokens)
+        return words
+
+    def _shape(self, rows: Rows) -> AttendShape:
+        size = self.external.page_rows
+        return attend_shape(rows.first, len(rows.tokens), self.visible, size)
+
+    def _addresses(self, rows: Rows, plane: int) -> list[int]:
         size = self.external.page_rows
         slots = [
-            self.external.slot(*rows.slots[first - rows.first])
+            self.external.slot(*rows.slots[first - rows.first], plane)
             for first, _ in joined(range(rows.first, rows.first + len(rows.tokens)), size)
         ]
         old = [
-            self.external.slot(rows.pages[first // size], first % size)
+            self.external.slot(rows.pages[first // size], first % size, plane)
             for first, _ in joined(old_rows(rows.first, self.visible), size)
         ]
         return slots + old
 
     def _cached(self, key: Key) -> Kernel:
         if key not in self.kernels:
-            self.kernels[key] = self._compile(key, self.spad)
+            self.kernels[key] = self._compiler.compile(key, self.spad)
         return self.kernels[key]
-
-    def _compile(self, key: Key, spad: Scratchpad) -> Kernel:
-        lm = self.model.lm
-        queries = Place(spad.queries, WIDTH)
-        if isinstance(key, AttendShape):
-            context = Place(spad.new_rows - sum(key.old) * ROW, ROW)
-            places = {"context": context, "q": queries, "attended": queries}
-            return self._kernel(attend_graph(key), spad, places, kept_from=0)
-        what, rows = key
-        if what == "copy":
-            return copy_kernel(rows * ROW)
-        if what == "project":
-            places = {"x": Place(spad.inputs), "q": queries, "kv": Place(spad.new_rows)}
-            return self._kernel(project_graph(lm, rows), spad, places, kept_from=spad.new_rows)
-        places = {"x": Place(spad.inputs), "attended": queries}
-        return self._kernel(finish_graph(lm, rows), spad, places, consumed=tuple(places))
-
-    def _kernel(
-        self,
-        graph: Graph,
-        spad: Scratchpad,
-        places: Mapping[str, Place],
-        *,
-        kept_from: int | None = None,
-        consumed: Sequence[str] = (),
-    ) -> Kernel:
-        """Compile a graph whose temporaries keep out of what other kernels of the step need."""
-        weights = self.external.weights
-        loaded = {name: weights[name] for name in WEIGHTS if name not in spad.resident}
-        outputs = {"tok": self.external.tokens, "logits": self.external.logits}
-        return compile_kernel(
-            graph,
-            self.model.graph_scales(graph),
-            places={**places, **spad.weights},
-            external={**loaded, **outputs},
-            reserved=[] if kept_from is None else [(kept_from, spad.end - kept_from)],
-            consumed=consumed,
-            spad_words=spad.limit,
-        )
-
-    def _fitting(self, choices: Iterator[tuple[str, ...]]) -> Scratchpad:
-        """The scratchpad with the first choice of resident weights beside which a step fits."""
-        rows = self.external.rows
-        widest = attend_shape(self._context - 1, 1, self.visible, self.external.page_rows)
-        problem: CompileError | None = None
-        for resident in choices:
-            spad = Scratchpad(self._context, rows, resident)
-            try:
-                for key in (("project", rows), ("finish", rows), widest):
-                    self._compile(key, spad)
-                return spad
-            except OutOfMemory as error:
-                problem = error
-        raise CompileError(
-            f"{rows} rows a step beside contexts of {self._context} rows do not fit the scratchpad "
-            f"of {SPAD_WORDS} words: {problem}"
-        )
-
-
-def _choices(latency: int) -> Iterator[tuple[str, ...]]:
-    """Sets of weights to keep, from the one that saves most cycles a step down to none."""
-    sets = [s for n in range(len(WEIGHTS), -1, -1) for s in combinations(WEIGHTS, n)]
-    return iter(sorted(sets, key=lambda s: -sum(WEIGHTS[name] + latency + 3 for name in s)))

@@ -6,8 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from model.decode.models import alphabet_of
 from model.serving.records import Run
 from model.serving.trace import to_json
+from model.trained.shape import decode
 
 
 def rank(values: Sequence[float], share: float) -> float:
@@ -44,6 +46,16 @@ def request_times(run: Run) -> list[dict[str, Any]]:
     return rows
 
 
+def texts(run: Run) -> dict[str, tuple[str, str]]:
+    """Of each request of a model of text: its prompt, and what it wrote; nothing of others."""
+    if alphabet_of(run.options.model) is None:
+        return {}
+    return {
+        request.rid: (decode([*request.prompt]), decode(run.tokens[request.rid]))
+        for request in run.requests
+    }
+
+
 def summarize(run: Run) -> dict[str, Any]:
     """Figures of a run of which every request has ended, ready for JSON; times in cycles."""
     times = request_times(run)
@@ -55,6 +67,7 @@ def summarize(run: Run) -> dict[str, Any]:
         "options": vars(run.options),
         "requests": to_json(run.requests),
         "tokens": run.tokens,
+        "texts": texts(run),
         "generated": run.generated,
         "programs": len(run.steps),
         "steps": len(steps),

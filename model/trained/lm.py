@@ -44,6 +44,7 @@ class TrainedLm:
     cache_bits: int
 
     vocabulary = VOCABULARY
+    layers = LAYERS
     key_names = cached_names("k")
     value_names = cached_names("v")
 

@@ -66,7 +66,7 @@ class DirectedParams(Params, frozen=True):
 class ServeParams(Params, frozen=True):
     """Requests to serve, drawn from the job's seed, and the options of the engine."""
 
-    model: Literal["structured", "random"] = "random"
+    model: Literal["structured", "random", "trained", "trained-window16"] = "random"
     requests: Count = 6
     rate: Annotated[float, Meta(gt=0)] = 0.5
     longest: Annotated[int, Meta(ge=2, le=128)] = 32

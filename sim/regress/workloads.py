@@ -117,7 +117,8 @@ def serve_options(spec: JobSpec) -> tuple[Options, list[Request]]:
         resident=params.resident,
         latency=spec.lat,
     )
-    return options, draw_requests(spec.seed, params.requests, params.rate, params.longest)
+    drawn = draw_requests(spec.seed, params.requests, params.rate, params.longest, params.model)
+    return options, drawn
 
 
 def serve_workload(spec: JobSpec) -> Workload:

@@ -10,6 +10,7 @@ from typing import Any
 from model.serving.summary import summarize
 from sim.serving.job import COUNTERS, Served
 
+SHOWN_TEXTS = 4
 CSV_COLUMNS = (
     *("program", "kind", "step", "requests", "rows", "tokens"),
     *COUNTERS,
@@ -24,8 +25,9 @@ def figures(served: Served) -> dict[str, Any]:
 
 
 def table(data: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The figures for a reader, name and value."""
+    """The figures for a reader, name and value; then what some requests wrote, if it is text."""
     options = data["options"]
+    wrote = list(data["texts"].items())[:SHOWN_TEXTS]
     return [
         ("requests", f"{len(data['requests'])}, all ended"),
         ("tokens generated", f"{data['generated']:,}"),
@@ -60,6 +62,7 @@ def table(data: Mapping[str, Any]) -> list[tuple[str, str]]:
             f"{data['compilations']} for {data['shapes']} shapes of steps, "
             f"at most {data['compilation_bound']:,}",
         ),
+        *((f"request {rid} wrote", f"{prompt!r} {text!r}") for rid, (prompt, text) in wrote),
     ]
 
 

@@ -7,12 +7,14 @@ from pathlib import Path
 
 from model.serving.request import ADMISSION_RULES, MAX_ROWS, Options, Request
 from model.serving.trace import draw_requests, read_requests
+from model.trained.lm import KINDS as TRAINED
 from sim.engine.design import add_design_option
 from sim.shared.cli import integer
 from sim.shared.errors import UsageError
 
 REQUESTS, RATE = 24, 0.5
 SINKS = 2
+TINY_ROWS, TRAINED_ROWS = 16, 8  # of a step: what fits beside the weights of a layer
 
 
 def number(text: str) -> float:
@@ -37,7 +39,9 @@ def add_serving_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rate", type=number, help=f"arrivals a step of the engine ({RATE})")
     parser.add_argument("--trace", type=Path, help="file of requests, instead of drawing them")
     parser.add_argument("--batch", type=integer, default=8)
-    parser.add_argument("--rows", type=integer, default=16)
+    parser.add_argument(
+        "--rows", type=integer, help=f"a step ({TINY_ROWS}, trained {TRAINED_ROWS})"
+    )
     parser.add_argument("--window", type=window, default=8)
     parser.add_argument("--sinks", type=integer)
     parser.add_argument("--page", type=integer, default=4)
@@ -51,9 +55,11 @@ def add_serving_options(parser: argparse.ArgumentParser) -> None:
 
 def serving_options(args: argparse.Namespace) -> Options:
     """Check the options of the engine. Raises ParameterError."""
-    sinks = args.sinks
+    sinks, rows = args.sinks, args.rows
     if sinks is None:
         sinks = SINKS if args.window is not None and args.window > SINKS else 0
+    if rows is None:
+        rows = TRAINED_ROWS if args.model in TRAINED else TINY_ROWS
     return Options(
         model=args.model,
         seed=args.seed,
@@ -62,7 +68,7 @@ def serving_options(args: argparse.Namespace) -> Options:
         page=args.page,
         pool=args.pool,
         batch=args.batch,
-        rows=args.rows,
+        rows=rows,
         draft=args.draft,
         admission=args.admission,
         resident=args.resident == "1",
@@ -80,8 +86,8 @@ def serving_requests(args: argparse.Namespace, options: Options) -> list[Request
         count = REQUESTS if args.requests is None else args.requests
         rate = RATE if args.rate is None else args.rate
         limit = {"longest": MAX_ROWS} if options.window is None else {}
-        return draw_requests(options.seed, count, rate, **limit)
+        return draw_requests(options.seed, count, rate, **limit, model=options.model)
     for name in ("requests", "rate"):
         if getattr(args, name) is not None:
             raise UsageError(f"{name.upper()}= has no effect beside TRACE=, which brings requests")
-    return read_requests(args.trace)
+    return read_requests(args.trace, options.model)

@@ -101,8 +101,8 @@ FAULTS = [
     Fault(
         "a row of the neighbour",
         "serving.step",
-        ".bind(self._addresses(rows), row)",
-        ".bind(self._addresses(rows), max(0, row - 1))",
+        ".bind(self._addresses(rows, plane), row)",
+        ".bind(self._addresses(rows, plane), max(0, row - 1))",
     ),
     Fault(
         "logits of the neighbour",
@@ -113,7 +113,7 @@ FAULTS = [
     Fault(
         "a stale page",
         "serving.step",
-        "self.external.slot(rows.pages[first // size], first % size)",
+        "self.external.slot(rows.pages[first // size], first % size, plane)",
         "self.external.slot(rows.pages.get(first // size - 1, rows.pages[first // size]), 0)",
     ),
     Fault(
@@ -149,7 +149,7 @@ FAULTS = [
     Fault(
         "a slot one off",
         "serving.step",
-        "self.external.slot(*rows.slots[first - rows.first])",
+        "self.external.slot(*rows.slots[first - rows.first], plane)",
         "self.external.slot(*rows.slots[first - rows.first]) + 32 * (len(rows.slots) > 1)",
     ),
     Fault(

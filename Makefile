@@ -79,7 +79,7 @@ decode: setup ## windowed decode on the RTL (default): SIM=icarus|verilator WIND
 compare: setup-simulate-icarus-verilator ## the same in both simulators, which must agree on memory, counters and retire records: WINDOWS= STEPS= MODEL= SEED= START= PAGE= POOL= LAT= RTL=
 	@$(PY) -m sim.decode.compare $(call opt,RTL,--rtl) $(decode_opts)
 
-serve: setup $(if $(filter 1,$(value COMPARE)),setup-all) ## many requests served from pages in the chip's memory, every program of it on the RTL: SIM=... MODEL=random SEED=2 REQUESTS=24 RATE=0.5 | TRACE=requests.json; BATCH=8 ROWS=16 WINDOW=8 SINKS=2 PAGE=4 POOL=48 DRAFT=3 ADMISSION="one page" RESIDENT=1 LAT=8 [COMPARE=1 in both simulators] [STUDIES=1 the programs of the studies instead] [WAVES=1] [RTL=folder]
+serve: setup $(if $(filter 1,$(value COMPARE)),setup-all) ## many requests served from pages in the chip's memory, every program of it on the RTL: SIM=... MODEL=random|structured|trained|trained-window16 SEED=2 REQUESTS=24 RATE=0.5 | TRACE=requests.json; BATCH=8 ROWS=16 (trained: 8) WINDOW=8 SINKS=2 PAGE=4 POOL=48 DRAFT=3 ADMISSION="one page" RESIDENT=1 LAT=8 [COMPARE=1 in both simulators] [STUDIES=1 the programs of the studies instead] [WAVES=1] [RTL=folder]
 	@$(PY) -m sim.serving$(if $(call flag,STUDIES,1),.studies) $(sim_opts) $(serve_opts)
 
 waves: WAVES := 1

@@ -70,8 +70,7 @@ class KernelCompiler:
         for head in range(self.model.heads):
             places[f"q{self.model.head_name(key.layer, head)}"] = Place(spad.queries(head))
             places[f"kv.{head}"] = Place(spad.new_rows(head))
-        start = spad.new_rows()
-        return self._kernel(key, spad, places, [(start, spad.end - start)])
+        return self._kernel(key, spad, places, spad.projected)
 
     def _attend(self, key: Attend, spad: Scratchpad) -> Kernel:
         of = self.model.head_name(key.layer, key.head)

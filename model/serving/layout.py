@@ -7,7 +7,7 @@ Scratchpad: old rows of one request | new rows of the batch | queries | inputs |
 weights at the end. A request's old rows are loaded in front of its new ones, over those of the
 requests before it, which are done: so its context is contiguous and nothing is moved. New rows and
 queries are those of one layer, one head after the other; who comes to a head's is done with those
-of the heads before it.
+of the heads before it. In a model of several layers the inputs are in front of all.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class Scratchpad:
 
     def new_rows(self, head: int = 0) -> int:
         """Address of the first new row of a head; its old ones end here."""
-        return (self.context - 1 + head * self.rows) * self.model.row
+        return self._front + (self.context - 1 + head * self.rows) * self.model.row
 
     def queries(self, head: int = 0) -> int:
         """Address of a head's queries, each replaced by what it has attended."""
@@ -119,12 +119,26 @@ class Scratchpad:
     @property
     def inputs(self) -> int:
         """Address of what goes into a layer, which the residual sum needs again."""
-        return self.queries(self.model.heads)
+        return 0 if self._front else self.queries(self.model.heads)
 
     @property
     def end(self) -> int:
         """End of what outlives a kernel; temporaries may follow."""
-        return self.inputs + self.rows * self.model.width
+        return self.queries(self.model.heads) + self.rows * self.model.width - self._front
+
+    @property
+    def projected(self) -> list[tuple[int, int]]:
+        """Address and words of what a projection leaves: inputs, new rows and queries."""
+        rest = (self.new_rows(), self.end - self.new_rows())
+        return [(0, self._front), rest] if self._front else [rest]
+
+    @property
+    def _front(self) -> int:
+        """Words of the inputs where another layer's follow in their place: there they are in front.
+
+        Behind the queries they would leave two holes, of which none may hold a weight.
+        """
+        return self.rows * self.model.width if self.model.layers > 1 else 0
 
     @property
     def limit(self) -> int:

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+TINY = (None, "structured", "random")
+
 
 def play(
     trace: Sequence[Mapping[str, Any]],
@@ -26,7 +28,7 @@ def play(
     engine = engines.Engine(requests.Options(**options), asked)
     for request in asked:
         engine.submit(request)
-    rows = _rows_of_tokens(engine.model)
+    rows = _rows_of_tokens(engine.model) if options.get("model") in TINY else _rows_alone(engine)
     builder_step = engine.builder.step
 
     def watched_step(batch: Sequence[Any]) -> Any:
@@ -51,28 +53,54 @@ def play(
 def check_pages(engine: Any, rows: Any) -> None:
     """Every page that is held or can be found has the rows of its tokens, exactly when it should.
 
-    rows: words of a key and a value by token, (16, 32).
+    rows: from tokens to words of key and value of each, by plane: (tokens, planes, 32).
     """
     table, options = engine.scheduler.table, engine.options
-    memory = engine._machine.ext
-    expected: dict[int, list[int]] = {}
+    memory, planes = engine._machine.ext, engine.model.architecture.planes
+    expected: dict[int, list[int]] = {}  # tokens up to the end of the page
     for live in engine.scheduler.running:
         length = table.length(live.rid)
         held = table.pages(live.rid)
         assert list(held) == options.visible.pages(length, options.page), live.rid
         for logical, page in held.items():
-            expected[page] = live.tokens[:length][logical * options.page :][: options.page]
+            expected[page] = live.tokens[:length][: (logical + 1) * options.page]
     for page, chain in table._state.chains.items():
-        known = list(chain[-options.page :])
+        known = list(chain)
         assert expected.setdefault(page, known) == known, f"page {page} is shared under {chain}"
     for page, tokens in expected.items():
-        first = engine.external.slot(page, 0)
-        found = memory[first : first + 32 * len(tokens)].reshape(-1, 32)
-        assert (found == rows[tokens]).all(), f"page {page} does not hold the rows of {tokens}"
+        count = (len(tokens) - 1) % options.page + 1
+        for plane in range(planes):
+            first = engine.external.slot(page, 0, plane)
+            found = memory[first : first + 32 * count].reshape(-1, 32)
+            want = rows(tokens)[-count:, plane]
+            assert (found == want).all(), f"page {page} does not hold the rows of {tokens}"
+
+
+def _rows_alone(engine: Any) -> Any:
+    """Keys and values of tokens, which depend on all before them, by decoding them alone."""
+    hosts = importlib.import_module("model.serving.solo")
+    planes = engine.model.architecture.planes
+    known: dict[tuple[int, ...], tuple[Any, Any]] = {}  # how a host remembers it, and the words
+
+    def rows(tokens: Sequence[int]) -> Any:
+        host, words = hosts.SoloHost(engine.options), []
+        for end in range(1, len(tokens) + 1):
+            prefix = tuple(tokens[:end])
+            if prefix not in known:
+                done = host.step(tokens[end - 1])
+                halves = [np.reshape(part, (planes, 16)) for part in (done.k_new, done.v_new)]
+                integers = np.concatenate(halves, axis=1).astype(np.int32)
+                known[prefix] = host.rows[-1], integers.view(np.uint32)
+            else:
+                host.rows.append(known[prefix][0])
+            words.append(known[prefix][1])
+        return np.stack(words)
+
+    return rows
 
 
 def _rows_of_tokens(model: Any) -> Any:
-    """Key and value of every token, which no context changes, from whole matrices: (16, 32)."""
+    """Key and value of every token, which no context changes, from whole matrices."""
     fixed_point = importlib.import_module("model.chip.fixed_point")
     scales, halves = model.scales, []
     x = fixed_point.quantize(model.lm.embedding, scales["x"])
@@ -80,4 +108,5 @@ def _rows_of_tokens(model: Any) -> Any:
         w = fixed_point.quantize(weight, scales[f"w{name}"])
         factor = scales["x"] * scales[f"w{name}"] / scales[name]
         halves.append(fixed_point.requantize(x @ w, *fixed_point.mantissa_shift(factor)))
-    return np.concatenate(halves, axis=1).astype(np.int32).view(np.uint32)
+    words = np.concatenate(halves, axis=1).astype(np.int32).view(np.uint32)
+    return lambda tokens: words[tokens][:, None]

@@ -17,6 +17,7 @@ from model.serving import Request, serve
 from model.serving.summary import rank
 from model.serving.trace import draw_requests, read_requests, to_json
 from model.studies.serving import Study
+from model.trained.shape import decode
 from sim.serving.job import Served, serving_job
 from sim.serving.studies import rtl_cycles, study_items
 from sim.shared import junit
@@ -63,6 +64,21 @@ def test_every_program_is_played_in_both_and_counted(played: Path) -> None:
     names = [case.name for case in junit.read(played / "serve-compare.xml")]
     assert {f"request {request.rid}" for request in TRACE} <= set(names)
     assert names.count("serve boot") == 3  # once a simulator, once for their agreement
+
+
+def test_a_model_of_text_is_asked_in_text_and_says_what_it_wrote(tmp_path: Path) -> None:
+    asked = {"id": "a", "arrival": 0, "prompt": "And the L", "generate": 4, "stop": "."}
+    trace = tmp_path / "requests.json"
+    trace.write_text(json.dumps([asked, {**asked, "id": "b", "prompt": [3, 15], "generate": 1}]))
+    words = ("--trace", trace, "--pool", 4, "--window", 8, "--results", tmp_path)
+    done = call("serving", "--model", "trained", "--sim", "verilator", *words)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "2 of 2 requests as if alone" in done.stdout
+    data = json.loads((tmp_path / "serve-verilator.json").read_text())
+    assert data["cycles"] == data["rtl_cycles"]
+    prompt, wrote = data["texts"]["a"]
+    assert (prompt, wrote) == ("And the L", decode(data["tokens"]["a"]))
+    assert f"request a wrote    {prompt!r} {wrote!r}" in done.stdout
 
 
 def small() -> Served:
@@ -133,6 +149,24 @@ def test_a_file_of_requests_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert read_requests(file) == TRACE
 
 
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"prompt": [63]}, "request 'a': token = 63 is out of range: must be an integer in 0..62"),
+        ({"prompt": "Zion X"}, "request 0: prompt: 'X' is no character of"),
+        ({"prompt": ""}, "request 'a': prompt = [] is out of range"),
+        ({"stop": "ab"}, "request 0: stop 'ab' is not one character"),
+        ({"stop": 63}, "request 'a': stop = 63 is out of range"),
+    ],
+)
+def test_what_a_model_of_text_does_not_know_is_one_line(
+    tmp_path: Path, fields: Any, expected: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "requests.json"
+    file.write_text(json.dumps([{**GOOD, **fields}]))
+    assert expected in refuse(capsys, "--model", "trained", "--trace", file, "--results", tmp_path)
+
+
 GOOD = {"id": "a", "arrival": 0, "prompt": [1], "generate": 2}
 
 
@@ -180,6 +214,9 @@ def test_a_broken_trace_is_one_line(
         (("--trace", "x.json", "--rate", 1), "RATE= has no effect beside TRACE="),
         (("--pool", 10**6), "POOL=1000000: must be at most"),
         (("--rows", 65), "ROWS=65: must be"),
+        (("--model", "trained-int4"), "MODEL=trained-int4: must be one of structured, random"),
+        (("--model", "trained", "--pool", 99), "POOL=99: must be at most 86 pages of 4 rows"),
+        (("--model", "trained", "--rows", 16), "16 rows a step beside contexts of 8 rows do not"),
     ],
 )
 def test_bad_options_are_one_line(

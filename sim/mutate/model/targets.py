@@ -33,6 +33,8 @@ _COMPILER = (
 
 _SERVING = ("tests/model/test_serving.py", "tests/model/test_batch_invariance.py")
 
+_KERNELS = (*_SERVING, "tests/model/test_serving_trained.py")
+
 _TRAINED = ("tests/model/test_trained.py",)
 
 TARGETS = (
@@ -52,7 +54,9 @@ TARGETS = (
     Target("serving.scheduler", _SERVING, strict=True),
     Target("serving.engine", _SERVING, strict=True),
     Target("serving.step", _SERVING),
-    Target("serving.kernels", _SERVING),
+    Target("serving.kernels", _KERNELS),
+    Target("serving.compilation", _KERNELS),
+    Target("serving.residence", _KERNELS),
     Target("trained.shape", _TRAINED, strict=True),
     Target("trained.lm", _TRAINED, strict=True),
     Target("trained.network", _TRAINED),

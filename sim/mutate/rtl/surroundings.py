@@ -1,7 +1,9 @@
 """What surrounds single modules on the chip: when they start, with what, and what holds still.
 
 A proof about a module alone lets its inputs be anything. Here they are what the chip gives them.
-Each rule is one that ``hw/formal`` proves of the chip, and is named as there.
+The rules carry the labels that ``hw/formal`` gives such things. What has no label is plain from the
+sequencer's text: a run begins while none runs, an instruction is of one operation, and FETCH and
+ISSUE lie between the work of two units.
 """
 
 from __future__ import annotations

@@ -58,6 +58,12 @@
   (* hierconn *) wire [2:0] \u_matmul.f_m ;
   (* hierconn *) wire [6:0] \u_matmul.f_k ;
   (* hierconn *) wire [2:0] \u_matmul.f_n ;
+  (* hierconn *) wire \u_matmul.f_tb ;
+  (* hierconn *) wire [11:0] \u_matmul.f_dst , \u_matmul.f_base_a , \u_matmul.f_base_b ;
+  (* hierconn *) wire [11:0] \u_matmul.f_lda , \u_matmul.f_ldb , \u_matmul.f_ldc ;
+  (* hierconn *) wire [23:0] \u_requant.f_m ;
+  (* hierconn *) wire [5:0] \u_requant.f_s ;
+  (* hierconn *) wire \u_requant.f_relu ;
   (* hierconn *) wire [6:0] \u_load.f_latency ;
   (* hierconn, init = 1'b0 *) wire \u_load.f_ready ;
   (* hierconn, init = 1'b0 *) wire \u_store.f_ready ;
@@ -148,7 +154,11 @@
     assert (!(waiting && is_st) || \u_store.f_len == c[11:0]);
     assert (!(waiting && is_mm) || (\u_matmul.f_m == f[2:0] && \u_matmul.f_k == g[6:0]
         && \u_matmul.f_n == h[2:0]));
+    assert (!(waiting && is_mm) || (\u_matmul.f_tb == fl[0] && \u_matmul.f_dst == a[11:0]
+        && \u_matmul.f_base_a == b[11:0] && \u_matmul.f_base_b == c[11:0] && \u_matmul.f_lda == d[11:0]
+        && \u_matmul.f_ldb == d[23:12] && \u_matmul.f_ldc == x[11:0]));
     assert (!(waiting && is_rq) || \u_requant.f_len == c[11:0]);
+    assert (!(waiting && is_rq) || (\u_requant.f_m == d && \u_requant.f_s == e && \u_requant.f_relu == fl[0]));
     assert (!(waiting && is_sm) || \u_softmax.f_len == c[11:0]);
     assert (!(waiting && is_vadd) || \u_vadd.f_len == d[11:0]);
     assert (!(waiting && is_amax) || \u_amax.f_len == c[11:0]);

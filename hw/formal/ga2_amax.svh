@@ -44,6 +44,12 @@
   end
 `endif
 
+`ifdef GA2_REGIONS
+  always @* if (f_ready) begin
+    `GA2_REQUIRE(regions_are_legal, !start || ga2_spec::inside(src, len))
+  end
+`endif
+
 `ifdef GA2_EFFECT
   (* anyconst *) logic [11:0] f_target, f_at;
   logic [11:0] f_dst, f_src;
@@ -70,7 +76,6 @@
   wire f_there = f_index != best_index_q || f_old_source == best_q;
 
   always @* if (f_ready) begin
-    `GA2_REQUIRE(regions_are_legal, !start || ga2_spec::inside(src, len))
     `GA2_REQUIRE(scratchpad_answers, !f_asked || rdata == f_answer)
 
     `GA2_ENSURE(result_is_written, !(f_ended && f_target == f_dst)

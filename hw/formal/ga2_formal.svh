@@ -16,12 +16,22 @@
 //
 // GA2_COVER is a situation that must be reachable where the unit is proved alone.
 
+// GA2_REGIONS encloses what only the proofs of effects require of the instruction's regions: the chip
+// has to grant it, too.
+
 `undef GA2_ASSUME
 `undef GA2_REQUIRE
 `undef GA2_ENSURE
 `undef GA2_COVER
 `undef GA2_HELPERS
 `undef GA2_CHIP_HELPERS
+`undef GA2_REGIONS
+`ifdef GA2_EFFECT
+`define GA2_REGIONS
+`endif
+`ifdef GA2_CHIP
+`define GA2_REGIONS
+`endif
 `define GA2_ASSUME(name, expression) name : assume (expression);
 `ifdef GA2_CHIP
 `define GA2_COVER(name, expression)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Facts about multiplication that join the proofs of the divider and of the requantizer, each for
+// Facts about multiplication that join the proofs of the divider, the requantizer and MM, each for
 // all values at a width in which nothing overflows there. No part of the design.
 
 `default_nettype none
@@ -11,7 +11,9 @@ module ga2_lemmas (
     input wire [67:0] next,
     input wire [56:0] x,
     input wire [56:0] y,
-    input wire [31:0] acc
+    input wire [31:0] acc,
+    input wire [11:0] i,
+    input wire [11:0] ldb
 );
 
   wire [67:0] before = quotient * divisor;
@@ -29,6 +31,11 @@ module ga2_lemmas (
   always @* begin
     negated_factor : assert ((-x) * y == -(x * y));
     no_zero : cover (x == 57'd1 && y == 57'd1);
+  end
+`elsif GA2_STRIDE
+  always @* begin
+    one_more_stride : assert ((i + 12'd1) * ldb == i * ldb + ldb);
+    all_bits : cover (i == 12'd63 && ldb == 12'd4095);
   end
 `else
   always @* begin

@@ -66,6 +66,13 @@
   end
 `endif
 
+`ifdef GA2_REGIONS
+  always @* if (f_ready) begin
+    `GA2_REQUIRE(regions_are_legal, !start || (ga2_spec::inside(dst, len)
+        && 18'(src) + 18'(len) <= 18'd65536))
+  end
+`endif
+
 `ifdef GA2_EFFECT
   (* anyconst *) logic [11:0] f_target;
   (* anyconst *) logic [15:0] f_at;  // of an external word
@@ -95,8 +102,6 @@
   wire f_tied = f_hit && f_at == f_src + 16'(f_index);
 
   always @* if (f_ready) begin
-    `GA2_REQUIRE(regions_are_legal, !start || (ga2_spec::inside(dst, len)
-        && 18'(src) + 18'(len) <= 18'd65536))
     `GA2_ASSUME(memory_answers_right, !f_pipe_at[6'(f_latency - 7'd1)] || resp_data == f_ext)
 
     `GA2_ENSURE(requests_in_order, req_valid_q == (f_cycle != '0 && f_cycle <= 14'(f_len))

@@ -9,6 +9,9 @@
   logic f_again;  // the unit has worked since
   logic [13:0] f_cycle;  // of the busy time, 1 in the first; 0: idle
   logic [11:0] f_len;
+  logic [23:0] f_m;
+  logic [5:0] f_s;
+  logic f_relu;
   wire [13:0] f_last = 14'(f_len) + 14'd2;
 
   always @(posedge clk) begin
@@ -18,7 +21,12 @@
     else if (start) f_cycle <= 14'd1;
     else if (f_cycle == f_last) f_cycle <= '0;
     else if (f_cycle != '0) f_cycle <= f_cycle + 14'd1;
-    if (start) f_len <= len;
+    if (start) begin
+      f_len <= len;
+      f_m <= m;
+      f_s <= s;
+      f_relu <= relu;
+    end
   end
 
   always @* if (f_ready) begin
@@ -43,13 +51,18 @@
   end
 `endif
 
+`ifdef GA2_REGIONS
+  always @* if (f_ready) begin
+    `GA2_REQUIRE(regions_are_legal, !start || (ga2_spec::inside(dst, len) && ga2_spec::inside(src, len)
+        && ga2_spec::in_place_or_apart(dst, src, len)))
+    `GA2_REQUIRE(operands_hold, f_cycle == '0 || (m == f_m && s == f_s && relu == f_relu))
+  end
+`endif
+
 `ifdef GA2_EFFECT
   (* anyconst *) logic [11:0] f_target, f_at;
   (* anyseq *) logic [7:0] f_any;
   logic [11:0] f_dst, f_src;
-  logic [23:0] f_m;
-  logic [5:0] f_s;
-  logic f_relu;
   logic [7:0] f_q;  // requantize(f_old_source, f_m, f_s, f_relu)
   logic f_ended;  // the unit's last cycle was the one before
   wire [31:0] f_now, f_old, f_now_source, f_old_source, f_answer, unused_answer;
@@ -63,9 +76,6 @@
     if (start) begin
       f_dst <= dst;
       f_src <= src;
-      f_m <= m;
-      f_s <= s;
-      f_relu <= relu;
       f_q <= f_any;
     end
     f_ended <= done && !rst;
@@ -77,9 +87,6 @@
   wire [31:0] f_acc = we_q ? acc_q : 32'd0;  // what the requantizer gets
 
   always @* if (f_ready) begin
-    `GA2_REQUIRE(regions_are_legal, !start || (ga2_spec::inside(dst, len) && ga2_spec::inside(src, len)
-        && ga2_spec::in_place_or_apart(dst, src, len)))
-    `GA2_REQUIRE(operands_hold, f_cycle == '0 || (m == f_m && s == f_s && relu == f_relu))
     `GA2_REQUIRE(scratchpad_answers, !f_asked || rdata == f_answer)
     `GA2_ASSUME(requantizer_is_a_function, !(f_cycle != '0 && f_acc == f_old_source && m == f_m && s == f_s
         && relu == f_relu) || q == f_q)

@@ -42,6 +42,13 @@
   end
 `endif
 
+`ifdef GA2_REGIONS
+  always @* if (f_ready) begin
+    `GA2_REQUIRE(regions_are_legal, !start || (ga2_spec::inside(src, len)
+        && 18'(dst) + 18'(len) <= 18'd65536))
+  end
+`endif
+
 `ifdef GA2_EFFECT
   (* anyconst *) logic [11:0] f_at;
   logic [11:0] f_src;
@@ -61,8 +68,6 @@
   wire f_tied = f_at == f_src + f_index[11:0];
 
   always @* if (f_ready) begin
-    `GA2_REQUIRE(regions_are_legal, !start || (ga2_spec::inside(src, len)
-        && 18'(dst) + 18'(len) <= 18'd65536))
     `GA2_REQUIRE(scratchpad_answers, !f_asked || rdata == f_answer)
 
     `GA2_ENSURE(writes_in_order, wr_valid_q == (f_cycle >= 14'd3)

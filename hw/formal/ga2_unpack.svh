@@ -56,6 +56,13 @@
   end
 `endif
 
+`ifdef GA2_REGIONS
+  always @* if (f_ready) begin
+    `GA2_REQUIRE(regions_are_legal, !start || (len[8:0] != '0 && ga2_spec::inside(dst, {len, 3'd0})
+        && ga2_spec::inside(src, 12'(len)) && ga2_spec::apart(dst, {len, 3'd0}, src, 12'(len))))
+  end
+`endif
+
 `ifdef GA2_EFFECT
   (* anyconst *) logic [11:0] f_target, f_at;
   logic [11:0] f_dst, f_src;
@@ -81,8 +88,6 @@
   wire [31:0] f_result = 32'($signed(ga2_spec::int4(f_old_source, f_index[2:0])));
 
   always @* if (f_ready) begin
-    `GA2_REQUIRE(regions_are_legal, !start || (len[8:0] != '0 && ga2_spec::inside(dst, {len, 3'd0})
-        && ga2_spec::inside(src, 12'(len)) && ga2_spec::apart(dst, {len, 3'd0}, src, 12'(len))))
     `GA2_REQUIRE(scratchpad_answers, !f_asked || rdata == f_answer)
 
     `GA2_ENSURE(result_is_written, !(f_ended && f_tied) || f_now == f_result)

@@ -43,6 +43,14 @@
   end
 `endif
 
+`ifdef GA2_REGIONS
+  always @* if (f_ready) begin
+    `GA2_REQUIRE(regions_are_legal, !start || (ga2_spec::inside(dst, len) && ga2_spec::inside(src1, len)
+        && ga2_spec::inside(src2, len) && ga2_spec::in_place_or_apart(dst, src1, len)
+        && ga2_spec::in_place_or_apart(dst, src2, len)))
+  end
+`endif
+
 `ifdef GA2_EFFECT
   (* anyconst *) logic [11:0] f_target, f_at1, f_at2;
   logic [11:0] f_dst, f_src1, f_src2;
@@ -71,9 +79,6 @@
   wire [31:0] f_result = 32'($signed(ga2_spec::saturating_add(f_old1[7:0], f_old2[7:0])));
 
   always @* if (f_ready) begin
-    `GA2_REQUIRE(regions_are_legal, !start || (ga2_spec::inside(dst, len) && ga2_spec::inside(src1, len)
-        && ga2_spec::inside(src2, len) && ga2_spec::in_place_or_apart(dst, src1, len)
-        && ga2_spec::in_place_or_apart(dst, src2, len)))
     `GA2_REQUIRE(scratchpad_answers, (!f_asked1 || rdata == f_answer1[7:0])
         && (!f_asked2 || rdata == f_answer2[7:0]))
 

@@ -52,6 +52,10 @@ module ga2_mac_row (
     end
   end
 
+`ifdef FORMAL
+`include "ga2_mac_row.svh"
+`endif
+
 endmodule
 
 `default_nettype wire

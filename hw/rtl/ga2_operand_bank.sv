@@ -25,6 +25,10 @@ module ga2_operand_bank (
     if (we) lanes[waddr][8*wlane+:8] <= wdata;
   end
 
+`ifdef FORMAL
+`include "ga2_operand_bank.svh"
+`endif
+
 endmodule
 
 `default_nettype wire

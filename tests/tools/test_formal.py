@@ -98,7 +98,7 @@ def test_a_proof_reads_what_its_module_is_made_of():
     assert set(needed("ga2_amax", texts)) == unit
     whole = [name for name in needed("ga2", texts) if name.endswith(".sv")]
     own = [path.name for path in own_design().sources.files]
-    assert whole == [*own, "ga2_spec.sv", "ga2_word.sv"]
+    assert whole == [*own, "ga2_product.sv", "ga2_spec.sv", "ga2_word.sv"]
     with pytest.raises(ScriptError, match="no file ga2_divider"):
         needed("ga2_divider", {"ga2.sv": ""})
 

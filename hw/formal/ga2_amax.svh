@@ -46,7 +46,7 @@
 
 `ifdef GA2_REGIONS
   always @* if (f_ready) begin
-    `GA2_REQUIRE(regions_are_legal, !start || ga2_spec::inside(src, len))
+    `GA2_REQUIRE(regions_are_legal, !start || ga2_spec::fits(src, len))
   end
 `endif
 
@@ -92,7 +92,7 @@
 `ifdef GA2_HELPERS
   wire [13:0] f_seen = f_cycle <= 14'd2 ? 14'd0 : f_cycle - 14'd2;  // words compared
   always @* if (f_ready && f_cycle != '0) begin
-    assert (ga2_spec::inside(f_src, f_len));
+    assert (ga2_spec::fits(f_src, f_len));
     assert (waddr_q == f_dst);
     if (ren_q) assert (raddr_q == f_src + 12'(f_cycle - 14'd1));
     if (f_cycle <= 14'(f_len) + 14'd2) assert (index_q == 12'(f_seen));

@@ -68,7 +68,7 @@
 
 `ifdef GA2_REGIONS
   always @* if (f_ready) begin
-    `GA2_REQUIRE(regions_are_legal, !start || (ga2_spec::inside(dst, len)
+    `GA2_REQUIRE(regions_are_legal, !start || (ga2_spec::fits(dst, len)
         && 18'(src) + 18'(len) <= 18'd65536))
   end
 `endif
@@ -119,7 +119,7 @@
   wire [13:0] f_age = f_cycle - 14'(f_index) - 14'd2;
   always @* if (f_ready) assert ((f_pipe_at & ~f_pipe) == '0);
   always @* if (f_ready && f_cycle != '0) begin
-    assert (ga2_spec::inside(f_dst, f_len));
+    assert (ga2_spec::fits(f_dst, f_len));
     assert (18'(f_src) + 18'(f_len) <= 18'd65536);
     if (req_valid_q) assert (req_addr_q == f_src + 16'(f_cycle) - 16'd1);
     assert (waddr_q == f_dst + 12'(f_written));

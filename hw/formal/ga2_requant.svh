@@ -53,7 +53,7 @@
 
 `ifdef GA2_REGIONS
   always @* if (f_ready) begin
-    `GA2_REQUIRE(regions_are_legal, !start || (ga2_spec::inside(dst, len) && ga2_spec::inside(src, len)
+    `GA2_REQUIRE(regions_are_legal, !start || (ga2_spec::fits(dst, len) && ga2_spec::fits(src, len)
         && ga2_spec::in_place_or_apart(dst, src, len)))
     `GA2_REQUIRE(operands_hold, f_cycle == '0 || (m == f_m && s == f_s && relu == f_relu))
   end
@@ -102,8 +102,8 @@
 
 `ifdef GA2_HELPERS
   always @* if (f_ready && f_cycle != '0) begin
-    assert (ga2_spec::inside(f_dst, f_len));
-    assert (ga2_spec::inside(f_src, f_len));
+    assert (ga2_spec::fits(f_dst, f_len));
+    assert (ga2_spec::fits(f_src, f_len));
     assert (ga2_spec::in_place_or_apart(f_dst, f_src, f_len));
     if (ren_q) assert (raddr_q == f_src + 12'(f_cycle - 14'd1));
     assert (waddr_q == f_dst + (f_cycle < 14'd3 ? 12'd0 : 12'(f_cycle - 14'd3)));

@@ -10,8 +10,8 @@ package ga2_spec;
 
   // ---- Regions of the scratchpad
 
-  function automatic logic inside(input logic [11:0] base, input logic [11:0] len);
-    inside = 14'(base) + 14'(len) <= 14'd4096;
+  function automatic logic fits(input logic [11:0] base, input logic [11:0] len);
+    fits = 14'(base) + 14'(len) <= 14'd4096;
   endfunction
 
   // dst and src are the same region, or have no word in common.

@@ -44,7 +44,7 @@
 
 `ifdef GA2_REGIONS
   always @* if (f_ready) begin
-    `GA2_REQUIRE(regions_are_legal, !start || (ga2_spec::inside(src, len)
+    `GA2_REQUIRE(regions_are_legal, !start || (ga2_spec::fits(src, len)
         && 18'(dst) + 18'(len) <= 18'd65536))
   end
 `endif
@@ -80,7 +80,7 @@
 
 `ifdef GA2_HELPERS
   always @* if (f_ready && f_cycle != '0) begin
-    assert (ga2_spec::inside(f_src, f_len));
+    assert (ga2_spec::fits(f_src, f_len));
     assert (18'(f_dst) + 18'(f_len) <= 18'd65536);
     if (ren_q) assert (raddr_q == f_src + 12'(f_cycle - 14'd1));
     assert (wr_addr_q == f_dst + (f_cycle < 14'd3 ? 16'd0 : 16'(f_index)));

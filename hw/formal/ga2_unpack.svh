@@ -58,8 +58,8 @@
 
 `ifdef GA2_REGIONS
   always @* if (f_ready) begin
-    `GA2_REQUIRE(regions_are_legal, !start || (len[8:0] != '0 && ga2_spec::inside(dst, {len, 3'd0})
-        && ga2_spec::inside(src, 12'(len)) && ga2_spec::apart(dst, {len, 3'd0}, src, 12'(len))))
+    `GA2_REQUIRE(regions_are_legal, !start || (len[8:0] != '0 && ga2_spec::fits(dst, {len, 3'd0})
+        && ga2_spec::fits(src, 12'(len)) && ga2_spec::apart(dst, {len, 3'd0}, src, 12'(len))))
   end
 `endif
 
@@ -102,8 +102,8 @@
   wire f_past = f_word > f_index[11:3] || (f_word == f_index[11:3] && f_phase > 4'(f_index[2:0]) + 4'd2);
   wire [2:0] f_write = f_phase < 4'd2 ? 3'd0 : 3'(f_phase - 4'd2);
   always @* if (f_ready && f_cycle != '0) begin
-    assert (ga2_spec::inside(f_dst, {f_len, 3'd0}));
-    assert (ga2_spec::inside(f_src, 12'(f_len)));
+    assert (ga2_spec::fits(f_dst, {f_len, 3'd0}));
+    assert (ga2_spec::fits(f_src, 12'(f_len)));
     assert (ga2_spec::apart(f_dst, {f_len, 3'd0}, f_src, 12'(f_len)));
     assert (raddr_q == f_src + 12'(f_word) + (f_phase == 4'd0 ? 12'd0 : 12'd1));
     assert (waddr_q == f_dst + {f_word, f_write});

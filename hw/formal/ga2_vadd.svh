@@ -45,8 +45,8 @@
 
 `ifdef GA2_REGIONS
   always @* if (f_ready) begin
-    `GA2_REQUIRE(regions_are_legal, !start || (ga2_spec::inside(dst, len) && ga2_spec::inside(src1, len)
-        && ga2_spec::inside(src2, len) && ga2_spec::in_place_or_apart(dst, src1, len)
+    `GA2_REQUIRE(regions_are_legal, !start || (ga2_spec::fits(dst, len) && ga2_spec::fits(src1, len)
+        && ga2_spec::fits(src2, len) && ga2_spec::in_place_or_apart(dst, src1, len)
         && ga2_spec::in_place_or_apart(dst, src2, len)))
   end
 `endif
@@ -105,9 +105,9 @@
   wire f_works = f_cycle != '0;
   always @* if (f_ready) begin
     if (f_works) begin
-      assert (ga2_spec::inside(f_dst, f_len));
-      assert (ga2_spec::inside(f_src1, f_len));
-      assert (ga2_spec::inside(f_src2, f_len));
+      assert (ga2_spec::fits(f_dst, f_len));
+      assert (ga2_spec::fits(f_src1, f_len));
+      assert (ga2_spec::fits(f_src2, f_len));
       assert (ga2_spec::in_place_or_apart(f_dst, f_src1, f_len));
       assert (ga2_spec::in_place_or_apart(f_dst, f_src2, f_len));
       assert (waddr_q == f_dst + f_writes[11:0]);

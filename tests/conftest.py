@@ -8,6 +8,7 @@ starts what it puts into the background deaf to Ctrl-C; tests that press it need
 
 from __future__ import annotations
 
+import gc
 import signal
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,7 @@ LONGEST_FIRST = (
     *("test_mutate_campaign", "test_mutate_schema", "test_shrink", "test_testbench_faults"),
     *("test_directed_programs", "test_trained_figures", "test_simulator_ends", "test_units"),
     *("test_realistic_faults", "test_regress_workloads", "test_results", "test_setup"),
+    *("test_serving_trained", "test_mutate_model", "test_main_program", "test_plain_testbench"),
 )
 
 
@@ -34,3 +36,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the files that take longest first, the others in their order."""
     place = {name: number for number, name in enumerate(LONGEST_FIRST)}
     items.sort(key=lambda item: place.get(item.path.stem, len(place)))
+
+
+def pytest_collection_finish() -> None:
+    """Leave what the tests' modules hold out of every later collection of garbage."""
+    gc.collect()
+    gc.freeze()

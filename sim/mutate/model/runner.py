@@ -5,6 +5,7 @@ pytest, numpy and hypothesis are imported once, before the fork, which is most o
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import resource
@@ -154,6 +155,7 @@ class Runner:
             return pid, notes
         status = 3
         try:
+            gc.freeze()  # a collection would touch, and so copy, every page of the parent
             os.setsid()  # Ctrl-C is for the campaign, which then ends this one
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
             os.chdir(self.root)

@@ -36,13 +36,15 @@ class Clock {
     if (!scope) return;
     clk_ = bit(scope, "clk");
     enable_ = bit(scope, "clk_enable");
+    if (!clk_ || !enable_) return;
     // What Python may wait for an edge of.
     for (const char *name : {"load_ack", "running", "done", "hang", "halted", "fault", "req_valid",
                              "wr_valid", "rd_valid", "st_valid"}) {
-      if (const CData *seen = bit(scope, name)) seen_.push_back(seen);
+      const CData *seen = bit(scope, name);
+      if (!seen) vl_fatal(__FILE__, __LINE__, "ga2_tb", name);  // Python would sleep for ever
+      seen_.push_back(seen);
     }
     before_.resize(seen_.size());
-    if (!clk_ || !enable_) return;
     const char *told[] = {"", "+ga2_clock_outside"};
     Verilated::threadContextp()->commandArgsAdd(2, told);
     outside_ = true;

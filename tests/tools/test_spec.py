@@ -30,7 +30,7 @@ BENCH = """module bench;
       for (int j = 0; j < 8; j++) $display("%0d", ga2_spec::int4(d[95:64], 3'(j)));
       $display("%0d", ga2_spec::last_cell(d[11:0], d[23:12], d[35:24], d[38:36], d[41:39]));
     end
-    $finish;
+    $finish(0);
   end
 endmodule
 """

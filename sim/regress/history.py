@@ -62,7 +62,9 @@ def connect(path: Path) -> Iterator[sqlite3.Connection]:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with closing(sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)) as connection:
+        with closing(
+            sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
+        ) as connection:
             connection.execute("PRAGMA foreign_keys = ON")
             _retry(connection, "PRAGMA journal_mode = WAL")
             with transaction(connection):

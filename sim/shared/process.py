@@ -68,21 +68,23 @@ class Child:
         """
         self.mark = uuid.uuid4().hex
         marks = f"{os.environ.get(MARK, '')} {self.mark}".strip()
-        with log.open("ab") if log else contextlib.nullcontext(subprocess.PIPE) as stream:
-            self._process = subprocess.Popen(
-                argv,
-                cwd=cwd,
-                env={**env, MARK: marks},
-                stdin=subprocess.DEVNULL if log else subprocess.PIPE,
-                stdout=stream,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-                encoding="utf-8",
-                errors="backslashreplace",
-            )
-        self.pid = self._process.pid
-        self.code: int | None = None
-        _guard.add(self)
+        # The guard learns of it first: this process may be killed as soon as the child runs.
+        with _guard.starting(self.mark):
+            with log.open("ab") if log else contextlib.nullcontext(subprocess.PIPE) as stream:
+                self._process = subprocess.Popen(
+                    argv,
+                    cwd=cwd,
+                    env={**env, MARK: marks},
+                    stdin=subprocess.DEVNULL if log else subprocess.PIPE,
+                    stdout=stream,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                    encoding="utf-8",
+                    errors="backslashreplace",
+                )
+            self.pid = self._process.pid
+            self.code: int | None = None
+            _guard.add(self)
 
     def __enter__(self) -> Child:
         return self
@@ -270,6 +272,17 @@ class _Guard:
         with self._lock:
             return list(self._live)
 
+    @contextlib.contextmanager
+    def starting(self, mark: str) -> Iterator[None]:
+        """Watch for what carries ``mark`` while its process has no number yet."""
+        with self._lock:
+            self._say(f"+ :{mark}\n")
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._say(f"- :{mark}\n")
+
     def add(self, one: Child) -> None:
         with self._lock:
             self._live[one.pid] = one.mark
@@ -295,6 +308,8 @@ class _Guard:
             for pid, mark in self._live.items():
                 if self._process.stdin:
                     self._process.stdin.write(f"+ {pid}:{mark}\n".encode())
+            if line.startswith("+ :") and self._process.stdin:
+                self._process.stdin.write(line.encode())
 
 
 _guard = _Guard()

@@ -71,6 +71,28 @@ def test_what_left_the_group_ends_with_a_killed_starter(place: Path) -> None:
     wait_until(lambda: not strays(place))
 
 
+def test_the_guard_knows_a_child_before_it_runs(place: Path) -> None:
+    """A starter that dies inside the start, before it could tell anybody of a process, is found."""
+    dying = STARTER.replace(
+        "Child([",
+        "import os, subprocess\n"
+        "start = subprocess.Popen\n"
+        "def die(argv, **how):\n"
+        "    one = start(argv, **how)\n"
+        "    if argv[-1] == sys.argv[2]:\n"
+        "        while not (place / 'log').read_text():\n"
+        "            pass\n"
+        "        os.kill(os.getpid(), 9)\n"
+        "    return one\n"
+        "subprocess.Popen = die\n"
+        "Child([",
+    )
+    ended = subprocess.run([sys.executable, "-c", dying, str(place), STRAY], cwd=ROOT, check=False)
+    assert ended.returncode == -signal.SIGKILL
+    assert (place / "log").read_text()
+    wait_until(lambda: not strays(place))
+
+
 @pytest.mark.parametrize("ended", [False, True])
 def test_what_left_the_group_ends_with_its_child(place: Path, ended: bool) -> None:
     """Also when the child itself was killed, and so is nobody's parent any more."""

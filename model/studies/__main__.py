@@ -49,15 +49,18 @@ def run_studies() -> dict[str, Any]:
     }
 
 
+Table = Callable[[str, Sequence[str], Sequence[Sequence[object]]], None]
+
+
 def show(results: dict[str, Any]) -> None:
     """Print the results as tables."""
     from rich.console import Console
-    from rich.table import Table
+    from rich.table import Table as View
 
     console = Console(highlight=False)
 
     def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-        view = Table(title=title, title_justify="left", title_style="bold")
+        view = View(title=title, title_justify="left", title_style="bold")
         for column in columns:
             view.add_column(column, justify="right", overflow="fold")
         for row in rows:
@@ -65,6 +68,14 @@ def show(results: dict[str, Any]) -> None:
         console.print(view)
         console.print()
 
+    show_page_table(results, table)
+    show_memory(results, table)
+    show_windows(results, table)
+    show_serving(results, table)
+
+
+def show_page_table(results: dict[str, Any], table: Table) -> None:
+    """Print what happens to the pages of one request, and of two that share some."""
     table(
         "Page table of one request: pages of 4 rows, window 6, pool of 8",
         ("step", "gathered rows", "table", "dropped", "free, next first"),
@@ -87,6 +98,10 @@ def show(results: dict[str, Any]) -> None:
             for e in results["fork_log"]
         ],
     )
+
+
+def show_memory(results: dict[str, Any], table: Table) -> None:
+    """Print how many requests a memory holds in each scheme."""
     lengths = results["lengths"]
     table(
         f"Memory: a pool of {study.POOL_ROWS:,} rows, {lengths['count']} requests (mean "
@@ -114,6 +129,16 @@ def show(results: dict[str, Any]) -> None:
         ],
     )
     table(
+        f"Serving: {study.DEVICE_BYTES / 1e9:.0f} GB, weights {study.WEIGHT_BYTES / 1e9:.0f} GB, "
+        f"{study.BYTES_PER_TOKEN // 1024} KiB of cache a token",
+        ("context", "largest batch", f"with a window of {study.SERVED_WINDOW:,}"),
+        [(s["context"], s["full_batch"], s["window_batch"]) for s in results["serving"]],
+    )
+
+
+def show_windows(results: dict[str, Any], table: Table) -> None:
+    """Print what a window costs in accuracy, and one whose first rows stay visible."""
+    table(
         "Window against full attention: random models, float, teacher-forced",
         ("window", "argmax agrees", "of", "mean relative error of the logits"),
         [
@@ -122,17 +147,6 @@ def show(results: dict[str, Any]) -> None:
         ],
     )
     table(
-        f"Serving: {study.DEVICE_BYTES / 1e9:.0f} GB, weights {study.WEIGHT_BYTES / 1e9:.0f} GB, "
-        f"{study.BYTES_PER_TOKEN // 1024} KiB of cache a token",
-        ("context", "largest batch", f"with a window of {study.SERVED_WINDOW:,}"),
-        [(s["context"], s["full_batch"], s["window_batch"]) for s in results["serving"]],
-    )
-    show_serving(results, table)
-
-
-def show_serving(results: dict[str, Any], table: Callable[..., None]) -> None:
-    """Print what serving many requests comes to."""
-    table(
         "Sinks: the same for windows whose first rows stay visible",
         ("window", "sinks", "argmax agrees", "of", "mean relative error of the logits"),
         [
@@ -140,6 +154,10 @@ def show_serving(results: dict[str, Any], table: Callable[..., None]) -> None:
             for w in results["sink_accuracy"]
         ],
     )
+
+
+def show_serving(results: dict[str, Any], table: Table) -> None:
+    """Print what serving many requests comes to."""
     table(
         f"Page size: one request after {study.RESERVING_STEPS} steps, window "
         f"{study.RESERVING_WINDOW}",

@@ -19,6 +19,19 @@ def _packed(values: dict[str, int]) -> int:
     return sum((values[name] & MASK) << 32 * at for at, name in enumerate(reversed(NAMES)))
 
 
+async def after_cycle(dut: Any, before: dict[str, int], inputs: int) -> int:
+    """Give all counters, packed, after one cycle of ``inputs`` from the values ``before``."""
+    dut.ctr_value.value = _packed(before)
+    dut.ctr_in.value = 0
+    dut.ctr_place.value = 1
+    await FallingEdge(dut.clk)
+    dut.ctr_place.value = 0
+    dut.ctr_in.value = inputs
+    await FallingEdge(dut.clk)
+    dut.ctr_in.value = 0
+    return int(dut.ctr_out.value)
+
+
 async def check_tick(dut: Any, before: dict[str, int], inputs: int, ticking: set[str]) -> None:
     """Place values, let a cycle pass, and compare all counters.
 
@@ -31,15 +44,7 @@ async def check_tick(dut: Any, before: dict[str, int], inputs: int, ticking: set
     Raises:
         AssertionError: a counter has another value.
     """
-    dut.ctr_value.value = _packed(before)
-    dut.ctr_in.value = 0
-    dut.ctr_place.value = 1
-    await FallingEdge(dut.clk)
-    dut.ctr_place.value = 0
-    dut.ctr_in.value = inputs
-    await FallingEdge(dut.clk)
-    dut.ctr_in.value = 0
-    got = int(dut.ctr_out.value)
+    got = await after_cycle(dut, before, inputs)
     for at, name in enumerate(reversed(NAMES)):
         want = (before[name] + (name in ticking)) & MASK
         value = got >> 32 * at & MASK
@@ -76,11 +81,4 @@ async def hold(dut: Any) -> None:
 async def clear(dut: Any) -> None:
     """A clear leaves nothing."""
     await UnitBench.after_reset(dut)
-    dut.ctr_value.value = _packed(VALUES)
-    dut.ctr_place.value = 1
-    await FallingEdge(dut.clk)
-    dut.ctr_place.value = 0
-    dut.ctr_in.value = CLEAR
-    await FallingEdge(dut.clk)
-    dut.ctr_in.value = 0
-    assert int(dut.ctr_out.value) == 0, "a clear left something"
+    assert await after_cycle(dut, VALUES, CLEAR) == 0, "a clear left something"

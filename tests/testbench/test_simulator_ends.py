@@ -164,16 +164,39 @@ def test_a_complaint_fails_the_program_in_which_it_is_made(sim: str, tmp_path: P
     assert "ga2.sv:" in said[1][0]
 
 
+@pytest.mark.parametrize("sim", SIMULATORS)
+def test_a_stop_fails_the_program_in_which_it_is_made(sim: str, tmp_path: Path) -> None:
+    """Icarus would go on after it; what is said before it must not hide it either."""
+    stop = Patch(
+        "ga2.sv",
+        "`ifdef FORMAL",
+        "always @(posedge clk) if (retire && is_sm) begin\n"
+        '  repeat (3000) $display("the design talks and talks and talks");\n  $stop;\nend\n'
+        "`ifdef FORMAL",
+    )
+    quiet = ProgramItem("quiet", [encode(ld(0, 0, 8)), encode(halt())])
+    job = Job(items=[quiet, item("stopped")])
+    run = simulate(sim, job, rtl=planted(tmp_path / "rtl", stop), folder=tmp_path / "job")
+    assert [result.passed for result in run.results] == [True, False]
+    assert [m.kind for m in run.results[1].mismatches] == ["assertion"]
+    assert "Verilog $stop" in run.results[1].mismatches[0].message
+
+
 def test_complaints_of_both_simulators_are_read() -> None:
     text = (
         "[7] %Error: t.sv:3: Assertion failed in t: i is 3\n%Error: t.sv:3: Verilog $stop\n"
         "ERROR: t.sv:3: i is 4\n       Time: 7 Scope: t\nWARNING: t.sv:4: x\n"
         "     0.00ns ERROR    gpi  is no complaint of the design\nINFO: t.sv:5: neither\n"
+        "%Error: t.sv:6: Verilog $stop\n-Info: t.sv:7: Verilog $stop, ignored due to x\n"
+        "** VVP Stop(0) **\n> ** Continue **\n"
     )
     assert complaints_in(text) == [
         "error: t.sv:3: Assertion failed in t: i is 3",
         "error: t.sv:3: i is 4",
         "warning: t.sv:4: x",
+        "error: t.sv:6: Verilog $stop",
+        "error: t.sv:7: Verilog $stop",
+        "error: Verilog $stop",
     ]
 
 

@@ -11,24 +11,37 @@ import os
 import re
 import stat
 
-MOST_BYTES = 1 << 16  # read of what one program made the design say; the rest is cut off the file
+MOST_BYTES = 1 << 16  # kept in the file of what one program made the design say
+MOST_COMPLAINTS = 1000  # told of one program
 
 # Verilator: "[7] %Error: a.sv:3: Assertion failed in t: text"; Icarus: "ERROR: a.sv:3: text".
+# $stop: "-Info: a.sv:3: Verilog $stop, ignored ..." and, at the limit of errors, "%Error: a.sv:3:
+# Verilog $stop", where a line like the first may stand before it as its cause; "** VVP Stop(0) **",
+# after which Icarus goes on as if nothing had been.
 _COMPLAINT = re.compile(
-    r"^(?:\[\d+\] )?(?:%(?P<v>Error|Warning|Fatal)|(?P<i>ERROR|WARNING|FATAL))(?:-\w+)?: "
-    r"(?P<text>.*)",
+    rb"^(?:\[\d+\] )?(?:%(?P<v>Error|Warning|Fatal)|(?P<i>ERROR|WARNING|FATAL))(?:-\w+)?: "
+    rb"(?P<text>.*)|^-Info: (?P<ignored>.* Verilog \$stop), ignored|^\*\* VVP Stop\(\d+\) \*\*",
     re.MULTILINE,
 )
+_STOP = " Verilog $stop"
 _libc = ctypes.CDLL(None)
 
 
-def complaints_in(text: str) -> list[str]:
+def complaints_in(text: str | bytes) -> list[str]:
     """Return the complaints in a simulator's output, e.g. ``error: a.sv:3: text``."""
-    return [
-        f"{(match['v'] or match['i']).lower()}: {match['text'].strip()}"
-        for match in _COMPLAINT.finditer(text)
-        if not match["text"].endswith("Verilog $stop")  # says that it obeys the line before
-    ]
+    found: list[str] = []
+    before = ""
+    for match in _COMPLAINT.finditer(text.encode() if isinstance(text, str) else text):
+        line = match["text"] or match["ignored"] or b"Verilog $stop"
+        said = line.decode(errors="replace").strip()
+        place = said.removesuffix(_STOP)
+        if place != said and before.startswith(place):
+            continue
+        before = said
+        found.append(f"{(match['v'] or match['i'] or b'error').decode().lower()}: {said}")
+        if len(found) == MOST_COMPLAINTS:
+            break
+    return found
 
 
 class ComplaintReader:
@@ -42,18 +55,17 @@ class ComplaintReader:
         self.offset = status.st_size
 
     def new(self) -> list[str]:
-        """Return the complaints since the last call; a flood of them is cut."""
+        """Return the complaints since the last call; of a flood the file keeps the first."""
         if not self.readable:
             return []
         _libc.fflush(None)
-        size = os.fstat(self.descriptor).st_size
-        if size <= self.offset:
+        begin, size = self.offset, os.fstat(self.descriptor).st_size
+        if size <= begin:
             return []
-        begin, self.offset = self.offset, size
         with open(self.path, "rb") as file:
             file.seek(begin)
-            data = file.read(MOST_BYTES)
-        if size - begin > MOST_BYTES:
-            self.offset = begin + MOST_BYTES
+            found = complaints_in(file.read())
+        self.offset = min(size, begin + MOST_BYTES)
+        if size > self.offset:
             os.truncate(self.path, self.offset)
-        return complaints_in(data.decode(errors="replace"))
+        return found

@@ -22,45 +22,9 @@ def section(sources: Sources) -> Section:
     """Return the section of block tables."""
     results = decodes(sources)
     studies = sources.result("studies")
-    blocks: list[Block] = []
-    wrong: list[str] = []
     windows = results[0]["windows"] if results else {}
-    replayed = {}
-    for name, window in windows.items():
-        steps = window["steps"]
-        size = None if name == "none" else int(name)
-        try:
-            tables, dropped = replay(len(steps), results[0]["page"], results[0]["pool"], size)
-        except PagingError:  # the run ended for the same reason: there is nothing to show
-            continue
-        if [len(table) for table in tables] != [step["pages"] for step in steps]:
-            wrong.append(name)
-        replayed[name] = (tables, dropped)
-    for name, (tables, dropped) in replayed.items():
-        figure = grid(
-            f"pages-{name}",
-            f"Decode with {window_title(name)}",
-            "Stronger tiles hold later rows of the sequence. A full triangle is a cache that only "
-            "grows; a short staircase is a window that gives pages back as it moves on.",
-            tables,
-            dropped,
-            "at the start of step",
-        )
-        blocks.append(figure)
-    if studies:
-        log = studies["event_log"]
-        blocks.append(
-            grid(
-                "pages-log",
-                "Event log of the paging study: window of 6 rows, pages of 4, pool of 8",
-                "A page leaves the table at the step whose window no longer needs any of its rows, "
-                "and goes back to the free list, whence it returns for later rows: the same "
-                "physical page then carries a higher number.",
-                [entry["table"] for entry in log],
-                [entry["dropped"] for entry in log],
-                "after step",
-            )
-        )
+    replayed, wrong = decode_grids(results[0]) if results else ([], [])
+    blocks: list[Block] = [*replayed, *([log_grid(studies["event_log"])] if studies else [])]
     if not blocks:
         return missing(
             ID, TITLE, LEAD, "Neither decode nor studies have run yet.", "make && make studies"
@@ -68,9 +32,7 @@ def section(sources: Sources) -> Section:
     if replayed and not wrong:
         text = "The tables of the decode are replayed from page size, pool and window; their page "
         blocks.append(Text(text + "counts equal those recorded at every step."))
-    problem = (
-        f"recorded page counts differ in {', '.join(map(window_title, wrong))}" if wrong else ""
-    )
+    problem = f"recorded page counts differ in {', '.join(wrong)}" if wrong else ""
     if wrong:
         blocks.insert(0, Text(f"{problem}.", "bad"))
     peaks = ", ".join(f"{window_title(n)} {w['peak_pages']}" for n, w in windows.items())
@@ -79,6 +41,45 @@ def section(sources: Sources) -> Section:
     state: State = "bad" if wrong else "info"
     design = design_text(results[0]) if results else ""
     return Section(ID, TITLE, state, figure_text, note, LEAD, blocks, problem, design)
+
+
+def decode_grids(result: dict[str, Any]) -> tuple[list[Figure], list[str]]:
+    """Return a decode's block tables by window, and the windows with other page counts."""
+    figures, wrong = [], []
+    for name, window in result["windows"].items():
+        size = None if name == "none" else int(name)
+        try:
+            tables, dropped = replay(len(window["steps"]), result["page"], result["pool"], size)
+        except PagingError:  # the run ended for the same reason: there is nothing to show
+            continue
+        if [len(table) for table in tables] != [step["pages"] for step in window["steps"]]:
+            wrong.append(window_title(name))
+        figures.append(
+            grid(
+                f"pages-{name}",
+                f"Decode with {window_title(name)}",
+                "Stronger tiles hold later rows of the sequence. A full triangle is a cache that "
+                "only grows; a short staircase is a window that gives pages back as it moves on.",
+                tables,
+                dropped,
+                "at the start of step",
+            )
+        )
+    return figures, wrong
+
+
+def log_grid(log: list[dict[str, Any]]) -> Figure:
+    """Return the block table after each step of the paging study's event log."""
+    return grid(
+        "pages-log",
+        "Event log of the paging study: window of 6 rows, pages of 4, pool of 8",
+        "A page leaves the table at the step whose window no longer needs any of its rows, "
+        "and goes back to the free list, whence it returns for later rows: the same "
+        "physical page then carries a higher number.",
+        [entry["table"] for entry in log],
+        [entry["dropped"] for entry in log],
+        "after step",
+    )
 
 
 def replay(steps: int, page: int, pool: int, window: int | None) -> tuple[Grid, list[int]]:

@@ -17,7 +17,7 @@
 // GA2_COVER is a situation that must be reachable where the unit is proved alone.
 
 // GA2_REGIONS encloses what only the proofs of effects require of the instruction's regions: the chip
-// has to grant it, too.
+// has to grant it, too. A search requires it always, so that what it finds is a program.
 
 `undef GA2_ASSUME
 `undef GA2_REQUIRE
@@ -30,6 +30,9 @@
 `define GA2_REGIONS
 `endif
 `ifdef GA2_CHIP
+`define GA2_REGIONS
+`endif
+`ifdef GA2_SEARCH
 `define GA2_REGIONS
 `endif
 `define GA2_ASSUME(name, expression) name : assume (expression);

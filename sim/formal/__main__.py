@@ -14,6 +14,7 @@ from rich.console import Console
 
 from model.errors import check_int
 from sim.engine.design import Design, add_design_option, design_files
+from sim.formal.counterexample import counterexample_script, explain
 from sim.formal.proofs import Proof, Property, catalogue
 from sim.formal.sby import FOLDER, SbyResult
 from sim.formal.sby import run as run_sby
@@ -31,19 +32,25 @@ from sim.shared.table import format_table
 
 @dataclass(frozen=True)
 class Checked:
-    """One property with the runs that it rests on; ``mutant`` is None when not asked for."""
+    """One property with the runs that it rests on.
+
+    ``mutant`` is None when not asked for, ``search`` (for a counterexample in the design) where the
+    proof went through.
+    """
 
     proof: Proof
     claim: Property
     proved: SbyResult
     covers: SbyResult
     mutant: SbyResult | None
+    search: SbyResult | None = None
 
     @property
     def verdict(self) -> str:
         """``proved``, or in capitals why not."""
         if self.proved.status != "PASS":
-            return self.proved.status
+            refuted = self.search is not None and self.claim.name in self.search.failed
+            return "REFUTED" if refuted else self.proved.status
         if self.claim.name not in self.proved.asserted:
             return "NOT ASSERTED"
         return assumption_flaw(self.proof, self.proved) or cover_flaw(self.proof, self.covers)
@@ -118,6 +125,16 @@ def check(
             script = write_script(proof, Task.SEARCH, design, claim)
             scripts[Task.SEARCH.value, proof.name, claim.name] = script, proof.limit
     results = run_all(scripts, jobs, console)
+    again: dict[tuple[str, ...], tuple[Script, float]] = {
+        ("again", proof.name, claim.name): (
+            counterexample_script(proof, claim, design),
+            proof.limit,
+        )
+        for proof in proofs
+        for claim in proof.properties
+        if results[Task.PROVE.value, proof.name].status in ("FAIL", "UNKNOWN")
+    }
+    results |= run_all(again, jobs, console)
     return [
         Checked(
             proof,
@@ -125,6 +142,7 @@ def check(
             results[Task.PROVE.value, proof.name],
             results[Task.COVER.value, proof.name],
             results.get((Task.SEARCH.value, proof.name, claim.name)),
+            results.get(("again", proof.name, claim.name)),
         )
         for proof in proofs
         for claim in proof.properties
@@ -235,8 +253,9 @@ def prove(proofs: list[Proof], design: Design, args: argparse.Namespace, files: 
             what = row.verdict if row.verdict != "proved" else row.mutant_verdict
             again = f"make formal MODULES={row.proof.module.removeprefix('ga2_')}"
             again += "" if design.is_own else f" RTL={design.path}"
-            log = "\n".join(row.log.splitlines()[-12:])
-            text = f"{row.proof.module}: {row.claim.name}: {what}; again: {again}\n{log}"
+            more = explain(row.proof, row.claim, design) if row.search else ""
+            more = more or "\n".join(row.log.splitlines()[-12:])
+            text = f"{row.proof.module}: {row.claim.name}: {what}; again: {again}\n{more}"
             print_verdict(console, False, text)
     covers = sum(len(proof.covers) for proof in proofs)
     return files.finish(

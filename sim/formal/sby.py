@@ -6,6 +6,7 @@ Outcomes are kept by a digest of everything that went in.
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterable
@@ -73,10 +74,28 @@ def run(script: Script, limit: float) -> SbyResult:
     FOLDER.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=FOLDER, prefix="run-") as folder:
         outcome = _sby(script, Path(folder), limit)
+        _keep_trace(script, Path(folder) / "run")
     write_text(kept.with_suffix(".log"), outcome.log)
     if outcome.status not in ("ERROR", "TIMEOUT"):
         write_text(kept, msgspec.json.encode(outcome).decode())
     return outcome
+
+
+def trace_of(script: Script) -> Path | None:
+    """Return the counterexample of a script that was run, if it has one.
+
+    Of an induction it begins in a state that may be out of reach.
+    """
+    path = FOLDER / f"{fingerprint(script)}.vcd"
+    return path if path.exists() else None
+
+
+def _keep_trace(script: Script, work: Path) -> None:
+    for name in ("trace.vcd", "trace_induct.vcd"):
+        found = work / "engine_0" / name
+        if found.exists() and found.stat().st_size:
+            shutil.copy(found, FOLDER / f"{fingerprint(script)}.vcd")
+            return
 
 
 def fingerprint(script: Script) -> str:

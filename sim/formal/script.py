@@ -27,7 +27,7 @@ class Task(Enum):
 
     PROVE = "prove"
     COVER = "cover"
-    SEARCH = "search"  # for a counterexample on a mutant
+    SEARCH = "search"  # for a counterexample, on a mutant as a rule
 
 
 @dataclass(frozen=True)
@@ -38,15 +38,24 @@ class Script:
     files: dict[str, str]
 
 
-def write_script(proof: Proof, task: Task, design: Design, claim: Property | None = None) -> Script:
-    """Write the script of one run; with ``claim`` its mutant is applied to the files.
+def write_script(
+    proof: Proof,
+    task: Task,
+    design: Design,
+    claim: Property | None = None,
+    *,
+    mutated: bool = True,
+) -> Script:
+    """Write the script of one run; with ``claim`` it is about that property alone.
+
+    ``mutated`` applies the property's mutant to the files.
 
     Raises:
         ScriptError: the design lacks the proof's module.
         PatchError: the mutant does not apply.
     """
     files = needed(proof.module, readable(design))
-    if claim is not None:
+    if claim is not None and mutated:
         mutant = claim.mutant
         files[mutant.file] = mutant.apply(files.get(mutant.file, ""))
     defines = [*design.sources.defines, *proof.defines]

@@ -10,9 +10,11 @@ import re
 import runpy
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 ASSERTION = re.compile(r"^; yosys-smt2-assert (\d+) (\S+)", re.MULTILINE)
+TRACE_LIMIT = 60.0  # seconds for a trace of what is not inductive
 TOP = re.compile(r"^; yosys-smt2-topmod (\S+)", re.MULTILINE)
 SOLVER = ("yices-smt2", "--incremental")
 
@@ -57,12 +59,23 @@ def induct(path: Path, depth: int) -> int:
     return int(failed)
 
 
+def _trace() -> None:
+    """Let the tools' smtbmc write the trace that sby looks for; without one there is none."""
+    with suppress(subprocess.TimeoutExpired):
+        subprocess.run(
+            [sys.executable, *sys.argv], capture_output=True, check=False, timeout=TRACE_LIMIT
+        )
+
+
 def main() -> None:
     """Take smtbmc's arguments, the first of which is the path of smtbmc itself."""
     del sys.argv[0]
     if "-i" in sys.argv and sys.argv[sys.argv.index("-s") + 1] == "yices":
         depth = int(sys.argv[sys.argv.index("-t") + 1])
-        sys.exit(induct(Path(sys.argv[-1]), depth))
+        code = induct(Path(sys.argv[-1]), depth)
+        if code == 1:
+            _trace()
+        sys.exit(code)
     runpy.run_path(sys.argv[0], run_name="__main__")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -22,6 +23,7 @@ from sim.engine.design import Design, own_design
 from sim.formal import sby
 from sim.formal import script as scripts
 from sim.formal.__main__ import Checked, assumption_flaw, assumptions_table, properties_table
+from sim.formal.counterexample import counterexample_script, explain
 from sim.formal.proofs import Catalogue, Proof, Property, catalogue
 from sim.formal.script import ScriptError, Task, check_assumptions, needed, write_script
 from sim.formal.smtbmc import questions
@@ -258,7 +260,7 @@ def command(*arguments: object) -> list[str]:
     return [sys.executable, "-m", "sim.formal", *map(str, arguments)]
 
 
-def test_another_design_is_the_one_that_is_proved(tmp_path):
+def test_another_design_is_the_one_that_is_refuted_and_a_program_shows_it(tmp_path):
     design = faulty_design(tmp_path)
     done = subprocess.run(
         command("--modules", "amax", "--no-mutants", "--rtl", design.path),
@@ -273,9 +275,36 @@ def test_another_design_is_the_one_that_is_proved(tmp_path):
     figures = json.loads((results / "formal.json").read_text())
     assert not figures["passed"]
     assert figures["design"]["hash"] == design.hash
-    assert figures["properties"][0]["verdict"] == "UNKNOWN"
+    assert figures["properties"][0]["verdict"] == "REFUTED"
     assert 'failures="' in (results / "formal.xml").read_text()
+    said = done.stdout.partition("ga2_amax: busy_time: REFUTED")[2].partition("FAIL")[0]
+    (waves,) = re.findall(r"fails in cycle \d+ of (\S+\.vcd)\n", said)
+    assert (ROOT / waves).stat().st_size
+    assert {"start", "f_cycle", "done"} <= {line.split(" ")[0] for line in said.splitlines()}
+    (shown,) = re.findall(r"in simulation: (make run .*)", said)
+    played = subprocess.run(
+        shlex.split(shown), cwd=ROOT, env=tool_environment(), capture_output=True, text=True
+    )
+    assert played.returncode, played.stdout
+    assert re.search(r"\b7 \(6\)", played.stdout), played.stdout  # busy a cycle more
     shutil.rmtree(results.parent)
+
+
+def test_what_is_only_not_inductive_leaves_the_step_that_goes_wrong(properties, tmp_path):
+    """The design is right, the helpers are gone: no counterexample, but a trace."""
+    path = properties / "ga2_store.svh"
+    text = path.read_text()
+    begin = text.index("`ifdef GA2_HELPERS")
+    helpers = text[begin : text.index("`endif", begin)]
+    path.write_text(text.replace(helpers, "`ifdef GA2_HELPERS\n"))
+    proof, claim = PROOFS["store"], PROOFS["store"].properties[0]
+    proved = sby.run(write_script(proof, Task.PROVE, own_design()), 900)
+    search = sby.run(counterexample_script(proof, claim, own_design()), 900)
+    assert (proved.status, search.status) == ("UNKNOWN", "PASS"), proved.log
+    said = explain(proof, claim, own_design())
+    assert said.startswith("no counterexample in 14 cycles; where induction fails"), said
+    assert "f_cycle" in said
+    assert "make run" not in said
 
 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGKILL])

@@ -1,0 +1,115 @@
+"""Mutants against the proofs: refuted by a property, a hole where all proofs still go through."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from own_plan import own_plan
+from rich.console import Console
+
+from sim.engine.design import own_design
+from sim.formal.proofs import catalogue
+from sim.formal.script import Task, write_script
+from sim.mutate.common.finding import KILLED, OPEN, PROVEN, SURVIVED, Finding
+from sim.mutate.common.stages import StageProgress
+from sim.mutate.common.store import Store
+from sim.mutate.proofs.campaign import Campaign
+from sim.mutate.proofs.model import make_model
+from sim.mutate.proofs.report import HOLE, REFUTED, UNTRIED, status_of, summarize
+from sim.mutate.proofs.scope import Scopes
+from sim.mutate.proofs.solve import PASSED, search, still_proved
+from sim.mutate.proofs.solve import REFUTED as FAILED
+
+PROOFS = {proof.name: proof for proof in catalogue().proofs}
+FILE = "ga2_requant.sv"
+
+
+@pytest.fixture(scope="module")
+def plan():
+    return own_plan()
+
+
+@pytest.fixture(scope="module")
+def scopes(plan):
+    return Scopes(own_design(), {plan.keys[n]: m.file for n, m in plan.mutants.items()})
+
+
+def of_file(plan, file, schema=True):
+    return {n: m for n, m in plan.mutants.items() if m.file == file and m.schema == schema}
+
+
+def test_one_model_has_the_design_and_each_mutant(plan):
+    proof, mutants = PROOFS["requant_effect"], of_file(plan, FILE)
+    few = {number: mutants[number] for number in list(mutants)[::60]}
+    model = make_model(write_script(proof, Task.SEARCH, own_design()), plan.texts, FILE, few)
+    assert model.inside
+    assert search(model.awake(0), proof).status == PASSED
+    answers = [search(model.awake(number), proof) for number in few]
+    assert sum(answer.status == FAILED for answer in answers) >= len(few) - 1, answers
+    names = {claim.name for each in PROOFS.values() for claim in each.properties}
+    assert {name for answer in answers for name in answer.failed} <= names | {"cycle_in_range"}
+
+
+def test_the_design_is_proved_through_a_model_and_a_proof_that_cuts_a_file_does_not_see_it(plan):
+    proof, mutants = PROOFS["requant"], of_file(plan, FILE)
+    one = dict([next(iter(mutants.items()))])
+    model = make_model(write_script(proof, Task.PROVE, own_design()), plan.texts, FILE, one)
+    assert still_proved(model.awake(0), proof).status == PASSED
+    other = "ga2_requantizer.sv"
+    cut = write_script(proof, Task.SEARCH, own_design())
+    assert not make_model(cut, plan.texts, other, of_file(plan, other)).inside
+
+
+def test_a_mutant_that_cannot_be_switched_is_built_in(plan):
+    ((number, mutant),) = of_file(plan, FILE, schema=False).items()
+    proof = PROOFS["requant"]
+    script = write_script(proof, Task.SEARCH, own_design())
+    model = make_model(script, plan.texts, FILE, {number: mutant})
+    assert model.inside
+    assert model.awake(number) == model.text
+
+
+def test_proofs_are_asked_from_the_module_outwards(scopes):
+    names = [proof.name for proof in scopes.of("ga2_vadd.sv")]
+    assert names[:2] == ["vadd_effect", "vadd"]
+    assert {"chip", "sum"} == set(names[2:])
+
+
+def test_a_campaign_is_resumed_and_judged_by_what_it_depends_on(plan, scopes, tmp_path):
+    """One mutant that a property refutes, and one in a table that every proof cuts away."""
+    seen = next(n for n, m in of_file(plan, FILE).items() if m.kind == "reset")
+    cut = next(n for n, m in of_file(plan, "ga2_exp_table.sv").items() if m.kind == "table")
+    few = type(scopes)(own_design(), scopes.files)
+    few.proofs = {name: PROOFS[name] for name in ("requant_effect", "softmax")}
+    store = Store(tmp_path / "formal.jsonl", few.basis)
+    progress = StageProgress(Console(), quiet=True)
+    Campaign(plan, few, store, [seen, cut], 1, progress).run()
+    found = {n: store.findings[plan.keys[n]] for n in (seen, cut)}
+    assert (found[seen].status, found[seen].engine) == (KILLED, "requant_effect")
+    assert found[cut].status == SURVIVED
+    again = Store(tmp_path / "formal.jsonl", few.basis)
+    again.load()
+    assert again.findings == store.findings
+    simulated = Store(tmp_path / "state.jsonl")
+    summary = summarize(plan, few, again, simulated, {})
+    by_number = {row.number: row for row in summary.rows}
+    assert (by_number[seen].status, by_number[cut].status) == (REFUTED, HOLE)
+    assert any(line.startswith("HOLE ga2_exp_table.sv") for line in summary.lines())
+    changed = Store(tmp_path / "formal.jsonl", lambda _: "another basis")
+    changed.load()
+    assert not changed.findings
+    msgspec.json.encode(summary.as_json())
+
+
+@pytest.mark.parametrize(
+    ("known", "simulated", "status"),
+    [
+        (Finding("k", KILLED), Finding("k", PROVEN), REFUTED),
+        (Finding("k", SURVIVED), Finding("k", PROVEN), "equivalent"),
+        (Finding("k", SURVIVED), Finding("k", KILLED), HOLE),
+        (Finding("k", OPEN), None, "open"),
+        (None, None, UNTRIED),
+    ],
+)
+def test_a_fate_takes_both_engines_into_account(known, simulated, status):
+    assert status_of(known, simulated) == status

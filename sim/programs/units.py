@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -60,13 +61,13 @@ def unit_names() -> list[str]:
     return sorted(path.stem for path in FOLDER.glob("*.py") if "@cocotb.test" in path.read_text())
 
 
-def build_units(sim: str, rtl: Path | Design = RTL) -> Build:
-    """Compile the unit bench with a design, or find it compiled.
+def build_units(sim: str, rtl: Path | Design = RTL, defines: Sequence[str] = ()) -> Build:
+    """Compile the unit bench with a design and macros, or find it compiled.
 
     Raises:
         BuildError: it does not compile.
     """
-    return build(sim, rtl=rtl, bench=[BENCH], top=TOP)
+    return build(sim, rtl=rtl, defines=defines, bench=[BENCH], top=TOP)
 
 
 def run_unit(

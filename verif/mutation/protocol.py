@@ -15,6 +15,12 @@ from verif.mutation.test_series import TestSeries
 TASK = "mutation"
 """Name of the task among the parameters of a simulation's job."""
 
+UNIT_TESTS = "unit tests"
+"""Among the tests that a mutant survived: those of its module by itself."""
+
+UNIT_TEST = "unit test"
+"""The check that fails there."""
+
 
 @dataclass(frozen=True)
 class MutationTask:

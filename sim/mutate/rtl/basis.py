@@ -22,6 +22,7 @@ from verif.mutation.test_series import TestSeries
 SIMULATING = (
     "verif.tests.test_mutants",
     "verif.tests.test_programs",
+    "verif.tests.test_unit_mutants",
     "sim.mutate.rtl.own_build",
     "sim.mutate.rtl.runner",
     "sim.mutate.rtl.schema",

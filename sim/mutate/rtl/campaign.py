@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -14,13 +14,17 @@ from sim.mutate.common.stages import StageProgress
 from sim.mutate.common.store import Store
 from sim.mutate.rtl.equivalence import Proof, Prover
 from sim.mutate.rtl.families import families_of, prove_family
+from sim.mutate.rtl.mutant import Mutant
 from sim.mutate.rtl.own_build import power_up_tests, run_programs, run_units
 from sim.mutate.rtl.parallel import each
 from sim.mutate.rtl.plan import Plan
-from sim.mutate.rtl.runner import Runner
-from sim.mutate.rtl.schema import write
-from verif.mutation.protocol import MutantVerdict
+from sim.mutate.rtl.runner import UNIT_MODULE, Runner
+from sim.mutate.rtl.schema import MUTANTS, write
+from sim.programs.units import TOP as UNIT_TOP
+from sim.programs.units import build_units
+from verif.mutation.protocol import UNIT_TESTS, MutantVerdict
 from verif.mutation.test_ranking import TestRanking
+from verif.mutation.unit_tests import units_for
 
 FIRST_BUDGET = 200_000.0
 """Cost of the tests that a mutant gets before a proof is tried, in cycles."""
@@ -28,9 +32,6 @@ FIRST_BUDGET = 200_000.0
 
 POWER_UP = "power-up"
 """Among the tests that a mutant survived: the runs in Icarus."""
-
-UNITS = "unit tests"
-"""The same for the unit tests."""
 
 
 @dataclass
@@ -91,11 +92,8 @@ class Campaign:
             todo = [n for n in todo if names - set(passed[n])]
         if not todo:
             return
-        copy = self.folder / "rtl"
-        shutil.rmtree(copy, ignore_errors=True)
-        write(copy, self.plan.texts, schema)
         with self.progress.stage("build of the instrumented design", 1) as stage:
-            built = build("verilator", rtl=copy)
+            built = build("verilator", rtl=self._instrumented(schema))
             stage.advance("")
         title = "first tests" if budget < float("inf") else "all tests"
         with self.progress.stage(title, len(todo)) as stage:
@@ -111,6 +109,13 @@ class Campaign:
             )  # fmt: skip
             runner.run(todo, judge_design=not self.sound)
             self.sound = True
+
+    def _instrumented(self, schema: Mapping[int, Mutant]) -> Path:
+        """Write the copy of the design that holds the mutants; return its folder."""
+        copy = self.folder / "rtl"
+        shutil.rmtree(copy, ignore_errors=True)
+        write(copy, self.plan.texts, schema)
+        return copy
 
     def _history(self) -> list[tuple[str, str]]:
         """Return file and test of every known kill."""
@@ -163,10 +168,30 @@ class Campaign:
         self._one_by_one(POWER_UP, self._not_yet(POWER_UP), run)
 
     def _unit_tests(self) -> None:
+        """Judge by the tests of the module that a mutant is in, all in one build of their bench."""
+        schema = {n: mutant for n, mutant in self.plan.mutants.items() if mutant.schema}
+        left = self._not_yet(UNIT_TESTS)
+        todo = [n for n in left if n in schema and units_for(schema[n].file)]
+        if todo:
+            with self.progress.stage("build of the unit bench", 1) as stage:
+                built = build_units("verilator", self._instrumented(schema), [MUTANTS])
+                stage.advance("")
+            with self.progress.stage(UNIT_TESTS, len(todo)) as stage:
+
+                def take(verdict: MutantVerdict) -> None:
+                    if verdict.number:
+                        self.store.add(self._finding(UNIT_TESTS, verdict))
+                        stage.advance("killed" if verdict.killed else "survived")
+
+                Runner(
+                    built, self.plan.files(), (), self.folder / "unit-runs", take,
+                    workers=self.workers, module=UNIT_MODULE, top=UNIT_TOP,
+                ).run(todo)  # fmt: skip
+
         def run(number: int) -> MutantVerdict:
             return run_units(self.plan.mutated(number), self.plan.mutants[number].file)
 
-        self._one_by_one(UNITS, self._not_yet(UNITS), run)
+        self._one_by_one(UNIT_TESTS, [n for n in left if n not in schema], run)
 
     def _not_yet(self, stage: str) -> list[int]:
         """Return the undecided mutants that have not survived a stage."""

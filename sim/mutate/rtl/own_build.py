@@ -23,7 +23,7 @@ from sim.programs.units import build_units, run_unit, unit_names
 from sim.shared.paths import BUILD
 from verif.items.job import Job
 from verif.items.result import ProgramResult
-from verif.mutation.protocol import MutantVerdict
+from verif.mutation.protocol import UNIT_TEST, MutantVerdict
 from verif.mutation.test_series import TestSeries, all_items
 
 
@@ -99,7 +99,7 @@ def run_units(texts: Mapping[str, str], changed: str) -> MutantVerdict:
             seconds = round(time.monotonic() - began, 2)
             for test, message in outcome.failures.items():
                 name = f"unit/{unit}::{test}"
-                return MutantVerdict(True, ("unit test",), name, name, message, seconds=seconds)
+                return MutantVerdict(True, (UNIT_TEST,), name, name, message, seconds=seconds)
             if outcome.error:
                 return death_of(outcome.ended, outcome.status, outcome.error)
         return MutantVerdict(False, seconds=round(time.monotonic() - began, 2))

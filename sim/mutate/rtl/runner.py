@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from sim.engine.builds import Build, tail
+from sim.engine.builds import TOP, Build, tail
 from sim.engine.job_folder import scratch_folder
 from sim.engine.job_result import JobResult
 from sim.engine.simulator import (
@@ -33,6 +33,7 @@ from verif.mutation.protocol import TASK, MutantVerdict, MutationTask, Queue
 from verif.mutation.test_series import TestSeries
 
 TEST_MODULE = "verif.tests.test_mutants"
+UNIT_MODULE = "verif.tests.test_unit_mutants"
 POLL_SECONDS = 0.05
 
 OnVerdict = Callable[[MutantVerdict], None]
@@ -80,6 +81,7 @@ class Runner:
         budget: cost of the tests that one mutant gets (cycles, and some for each program).
         survived: tests that a mutant need not run again.
         history: (file, test) of known kills; says which tests to try first.
+        module, top: the Python module that judges in the simulator, and the build's top module.
         on_verdict: called with each verdict as soon as it is known; number 0 is the design.
         deaths: how simulations ended that decided nothing, by the mutant that was alive in them.
         decided: numbers that have a verdict.
@@ -94,6 +96,8 @@ class Runner:
     budget: float = math.inf
     survived: Mapping[int, Sequence[str]] = field(default_factory=dict)
     history: Sequence[tuple[str, str]] = ()
+    module: str = TEST_MODULE
+    top: str = TOP
     deaths: dict[int, Death] = field(default_factory=dict)
     decided: set[int] = field(default_factory=set)
 
@@ -139,7 +143,7 @@ class Runner:
         cleanup = ExitStack()
         scratch = cleanup.enter_context(scratch_folder())
         child = Child(
-            [*argv, f"COCOTB_TEST_MODULES={TEST_MODULE}"],
+            [*argv, f"COCOTB_TEST_MODULES={self.module}", f"COCOTB_TOPLEVEL={self.top}"],
             cwd=scratch,
             env=run_environment(folder) | {"COCOTB_LOG_LEVEL": "ERROR"},
             log=log,

@@ -17,6 +17,9 @@ TOP_FILE = "ga2.sv"
 CONTROL = "mutant_next"
 """The testbench writes a mutant's number to ``dut.mutant_next``; it counts from the next clock."""
 
+MUTANTS = "GA2_MUTANTS"
+"""Macro with which the unit bench has the same control."""
+
 _PACKAGE_TEXT = f"""\
 // Generated: which mutant is alive. 0 is the design as it was written.
 package {PACKAGE};

@@ -21,6 +21,11 @@ module unit_bench;
   logic resp_valid  /* verilator public_flat_rw */ = 1'b0;
   logic [31:0] resp_data  /* verilator public_flat_rw */ = '0;
 
+`ifdef GA2_MUTANTS
+  logic [31:0] mutant_next  /* verilator public_flat_rw */ = '0;
+  always_ff @(posedge clk) ga2_mutant_pkg::id <= mutant_next;  // which one is alive
+`endif
+
   // Written by make operations.
   wire [3:0] op = instr[ga2_pkg::FieldOp+:4];
   wire [15:0] a = instr[ga2_pkg::FieldA+:16];

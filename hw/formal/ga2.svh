@@ -90,19 +90,7 @@
     else if (waiting) f_wait <= f_wait + 14'd1;
   end
 
-  // The cycle model of docs/isa.md.
-  wire [13:0] f_m = 14'(f);
-  wire [13:0] f_k = 14'(g);
-  wire [13:0] f_n = 14'(h);
-  wire [13:0] f_c = c[13:0];
-  wire [13:0] f_busy = is_ld ? f_c + 14'(\u_load.f_latency ) + 14'd1
-      : is_st ? f_c + 14'd2
-      : is_mm ? f_m * f_k + f_k * f_n + (f_k + f_m + f_n - 14'd2) + f_m * f_n + 14'd7
-      : is_rq ? f_c + 14'd2
-      : is_sm ? 14'd3 * f_c + 14'd47
-      : is_vadd ? 14'd2 * d[13:0] + 14'd2
-      : is_amax ? f_c + 14'd3
-      : 14'd10 * f_c + 14'd1;
+  wire [13:0] f_busy = ga2_spec::busy(op, c, d[15:0], f, g, h, \u_load.f_latency );
 
   wire [6:0] f_owners = {ld_we, mm_we, rq_we, sm_we, vadd_we, amax_we, unpack_we};
   wire [6:0] f_owner = {is_ld, is_mm, is_rq, is_sm, is_vadd, is_amax, is_unpack};

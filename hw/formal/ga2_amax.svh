@@ -9,7 +9,7 @@
   logic f_again;  // the unit has worked since
   logic [13:0] f_cycle;  // of the busy time, 1 in the first; 0: idle
   logic [11:0] f_len;
-  wire [13:0] f_last = 14'(f_len) + 14'd3;
+  wire [13:0] f_last = ga2_spec::amax_time(f_len);
 
   always @(posedge clk) begin
     f_ready <= f_ready || rst;

@@ -15,7 +15,7 @@
   // Answers before this cycle.
   wire [13:0] f_answers = f_cycle <= 14'(f_latency) + 14'd1 ? 14'd0
       : f_cycle - 14'(f_latency) - 14'd1;
-  wire [13:0] f_last = 14'(f_len) + 14'(f_latency) + 14'd1;
+  wire [13:0] f_last = ga2_spec::ld_time(f_len, f_latency);
 
   always @(posedge clk) begin
     f_ready <= f_ready || rst;
@@ -69,7 +69,7 @@
 `ifdef GA2_REGIONS
   always @* if (f_ready) begin
     `GA2_REQUIRE(regions_are_legal, !start || (ga2_spec::fits(dst, len)
-        && 18'(src) + 18'(len) <= 18'd65536))
+        && ga2_spec::fits_outside(src, len)))
   end
 `endif
 
@@ -120,7 +120,7 @@
   always @* if (f_ready) assert ((f_pipe_at & ~f_pipe) == '0);
   always @* if (f_ready && f_cycle != '0) begin
     assert (ga2_spec::fits(f_dst, f_len));
-    assert (18'(f_src) + 18'(f_len) <= 18'd65536);
+    assert (ga2_spec::fits_outside(f_src, f_len));
     if (req_valid_q) assert (req_addr_q == f_src + 16'(f_cycle) - 16'd1);
     assert (waddr_q == f_dst + 12'(f_written));
     if (f_tied) begin

@@ -18,7 +18,7 @@
   wire [13:0] f_kn = 14'(f_k) * 14'(f_n);
   wire [13:0] f_mn = 14'(f_m) * 14'(f_n);
   wire [13:0] f_stream = 14'(f_k) + 14'(f_m) + 14'(f_n) - 14'd2;
-  wire [13:0] f_last = f_mk + f_kn + f_stream + f_mn + 14'd7;
+  wire [13:0] f_last = ga2_spec::mm_time(f_m, f_k, f_n);
 
   always @(posedge clk) begin
     f_ready <= f_ready || rst;

@@ -12,7 +12,7 @@
   logic [23:0] f_m;
   logic [5:0] f_s;
   logic f_relu;
-  wire [13:0] f_last = 14'(f_len) + 14'd2;
+  wire [13:0] f_last = ga2_spec::rq_time(f_len);
 
   always @(posedge clk) begin
     f_ready <= f_ready || rst;

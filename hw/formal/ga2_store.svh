@@ -8,7 +8,7 @@
   logic f_again;  // the unit has worked since
   logic [13:0] f_cycle;  // of the busy time, 1 in the first; 0: idle
   logic [11:0] f_len;
-  wire [13:0] f_last = 14'(f_len) + 14'd2;
+  wire [13:0] f_last = ga2_spec::st_time(f_len);
 
   always @(posedge clk) begin
     f_ready <= f_ready || rst;
@@ -45,7 +45,7 @@
 `ifdef GA2_REGIONS
   always @* if (f_ready) begin
     `GA2_REQUIRE(regions_are_legal, !start || (ga2_spec::fits(src, len)
-        && 18'(dst) + 18'(len) <= 18'd65536))
+        && ga2_spec::fits_outside(dst, len)))
   end
 `endif
 
@@ -81,7 +81,7 @@
 `ifdef GA2_HELPERS
   always @* if (f_ready && f_cycle != '0) begin
     assert (ga2_spec::fits(f_src, f_len));
-    assert (18'(f_dst) + 18'(f_len) <= 18'd65536);
+    assert (ga2_spec::fits_outside(f_dst, f_len));
     if (ren_q) assert (raddr_q == f_src + 12'(f_cycle - 14'd1));
     assert (wr_addr_q == f_dst + (f_cycle < 14'd3 ? 16'd0 : 16'(f_index)));
     assert (f_now == f_old);

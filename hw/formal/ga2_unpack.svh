@@ -11,7 +11,7 @@
   logic [8:0] f_word;  // words finished
   logic [3:0] f_phase;  // cycle within a word
   wire f_working = f_cycle != '0 && f_word != f_len;
-  wire [13:0] f_last = 14'd10 * 14'(f_len) + 14'd1;
+  wire [13:0] f_last = ga2_spec::unpack_time(f_len);
 
   always @(posedge clk) begin
     f_ready <= f_ready || rst;

@@ -8,7 +8,7 @@
   logic f_again;  // the unit has worked since
   logic [13:0] f_cycle;  // of the busy time, 1 in the first; 0: idle
   logic [11:0] f_len;
-  wire [13:0] f_last = {1'b0, f_len, 1'b0} + 14'd2;
+  wire [13:0] f_last = ga2_spec::vadd_time(f_len);
 
   always @(posedge clk) begin
     f_ready <= f_ready || rst;

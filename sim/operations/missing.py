@@ -59,7 +59,8 @@ def _no_time_in_chip(row: Operation) -> bool:
 
 
 def _no_fault_rules(row: Operation) -> bool:
-    return f"ga2_pkg::{opcode(row)}" not in _text("hw", "formal", "ga2_fault_checker.svh")
+    rules = _text("hw", "formal", "ga2_spec.sv").partition(" fault(")[2].partition("endfunction")[0]
+    return not re.search(rf"^ +(?:4'd\d+, )*4'd{int(row.op)}\b[^;]*:", rules, re.MULTILINE)
 
 
 def _no_directed(row: Operation) -> bool:
@@ -89,7 +90,7 @@ PARTS: tuple[tuple[Callable[[Operation], bool], str], ...] = (
     (_no_unit_test, "no unit test in verif/units/"),
     (_no_time_of_unit, "no proof of its unit's time: busy_time in hw/formal/{module}.svh"),
     (_no_time_in_chip, "no proof of its time in the chip: hw/formal/ga2.svh"),
-    (_no_fault_rules, "no proof of its fault rules: hw/formal/ga2_fault_checker.svh"),
+    (_no_fault_rules, "no proof of its fault rules: fault in hw/formal/ga2_spec.sv"),
     (_no_directed, "no directed program {name}_* in verif/stimulus/directed/"),
     (_no_bins, "no bins of its data in verif/bins/values.py (CLASSIFIERS)"),
     (_no_feature, "no feature {name}.* in verif/testplan.yaml"),

@@ -66,3 +66,37 @@
     assert (f_divide == (state_q == StDivide ? 6'(f_cycle - f_len2 - 14'd3) : 6'd0));
   end
 `endif
+
+`ifdef GA2_EFFECT
+  (* anyconst *) logic [11:0] f_target;
+  logic [11:0] f_dst;
+  logic f_ended;  // the unit's last cycle was the one before
+  wire [31:0] f_now, f_old, unused_answer;
+  wire unused_asked;
+  ga2_word u_target (.clk, .start, .address(f_target), .ren(ren_q), .raddr(raddr_q), .we(we_q), .waddr(waddr_q),
+      .wdata, .now(f_now), .old(f_old), .asked(unused_asked), .answer(unused_answer));
+
+  always @(posedge clk) begin
+    if (start) f_dst <= dst;
+    f_ended <= done && !rst;
+  end
+
+  wire f_hit = 12'(f_target - f_dst) < f_len;
+  wire f_write = f_cycle != '0 && f_cycle > f_len2 + 14'd47;
+  wire [11:0] f_place = f_dst + (f_write ? 12'(f_cycle - f_len2 - 14'd48) : 12'd0);
+
+  always @* if (f_ready) begin
+    `GA2_ENSURE(writes_in_order, we_q == f_write && (!we_q || waddr_q == f_place))
+    `GA2_ENSURE(rest_is_left_alone, !(f_ended && !f_hit) || f_now == f_old)
+
+    `GA2_COVER(second_of_two, f_ended && f_hit && f_target == f_dst + 12'd1 && f_len == 12'd2 && f_now != f_old)
+    `GA2_COVER(beside_it, f_ended && !f_hit)
+  end
+
+`ifdef GA2_HELPERS
+  always @* if (f_ready && f_cycle != '0) begin
+    assert (waddr_q == f_place);
+    if (!f_hit) assert (f_now == f_old);
+  end
+`endif
+`endif

@@ -16,8 +16,10 @@ $(foreach v,$(given),$(eval override $v := $$(value $v))$(if $(findstring $(newl
   $(error $v: give a value of one line)))
 $(foreach v,$(filter PYTHON VENV CXX,$(given)),$(eval export $v))
 unexport MAKEFLAGS MFLAGS MAKELEVEL
-# With these Python would skip assertions or run another project, and pytest leave tests out.
-unexport PYTHONOPTIMIZE PYTHONSAFEPATH PYTEST_ADDOPTS PYTEST_PLUGINS
+# With these Python would skip assertions, run another project or not end, and pytest leave tests out;
+# with the last one every start of Python would compile all modules again.
+unexport PYTHONOPTIMIZE PYTHONSAFEPATH PYTHONHOME PYTHONINSPECT PYTEST_ADDOPTS PYTEST_PLUGINS
+unexport PYTHONDONTWRITEBYTECODE
 # Those of make that would call a failure, or nothing at all, a success.
 $(foreach f,e i t,$(if $(findstring $(f),$(filter-out --%,$(firstword -$(MAKEFLAGS)))),\
   $(error make -$(f): no target can be trusted with it)))

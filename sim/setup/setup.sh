@@ -337,6 +337,13 @@ for folder in "$root" "$venv"; do
     esac
 done
 
+# The compilers that are tried here, and all that runs later, write there.
+if [ -n "${TMPDIR:-}" ]; then
+    # In a shell of its own: where ':' cannot write, it ends the shell it is in.
+    (: >"$TMPDIR/.ga2-setup-$$" && rm -f "$TMPDIR/.ga2-setup-$$") 2>/dev/null ||
+        die "TMPDIR=$TMPDIR: no folder that can be written to: give another, or unset it"
+fi
+
 [ $# -gt 0 ] || set -- python
 [ ! -e "$log" ] || : >"$log"
 groups=

@@ -471,11 +471,24 @@ def test_environment_that_would_skip_checks_reaches_nobody(machine: Machine) -> 
     python.parent.mkdir(parents=True)
     python.write_text("#!/bin/sh\nset\n")
     python.chmod(0o755)
-    names = ("PYTHONOPTIMIZE", "PYTHONSAFEPATH", "PYTEST_ADDOPTS", "PYTEST_PLUGINS")
+    names = [f"PYTHON{name}" for name in ("OPTIMIZE", "SAFEPATH", "HOME", "INSPECT")]
+    names += ["PYTHONDONTWRITEBYTECODE", "PYTEST_ADDOPTS", "PYTEST_PLUGINS"]
     machine.env |= dict.fromkeys(names, "leaked") | {"OTHER": "reached"}
     said = machine.run("make", "test").stdout
     assert "reached" in said
     assert "leaked" not in said
+
+
+@pytest.mark.parametrize("folder", ["/proc", "/nowhere", "Makefile"])
+def test_a_folder_for_temporary_files_is_tried_first(machine: Machine, folder: str) -> None:
+    machine.env["TMPDIR"] = folder
+    said = machine.fails("sh", SETUP)
+    assert said.startswith(f"setup: error: TMPDIR={folder}: no folder that can be written to: ")
+    machine.env["TMPDIR"] = str(machine.bin)
+    machine.environment()
+    before = sorted(machine.bin.iterdir())
+    machine.run("sh", SETUP)
+    assert sorted(machine.bin.iterdir()) == before
 
 
 def test_variables_of_several_targets_and_of_set_up_are_taken(machine: Machine) -> None:

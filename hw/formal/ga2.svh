@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole chip: time of each instruction, sum of the counters, who may write and when.
+// The whole chip: its course, faults and counters beside the reference's in every cycle, time of each
+// instruction, sum of the counters, who may write and when.
 //
 // The arithmetic and the memories are cut: none of this depends on data. Signals of the units are
 // reached as yosys' flatten joins them, by the name they get there.
@@ -92,6 +93,19 @@
 
   wire [13:0] f_busy = ga2_spec::busy(op, c, d[15:0], f, g, h, \u_load.f_latency );
 
+  // The reference runs beside the chip, on the same inputs. Its instruction is the chip's (word_is_followed).
+  wire [3:0] f_code = ga2_spec::fault(op, a, b, c, d[15:0], f, g, h);
+  wire [127:0] r_word;
+  wire [15:0] r_pc, r_fault_pc;
+  wire [13:0] r_cycle;
+  wire [3:0] r_fault_code;
+  wire [31:0] r_total, r_mm, r_dma, r_vec, r_inst;
+  wire r_fetching, r_issuing, r_working, r_halted, r_last, r_fault;
+  ga2_reference u_reference (.clk, .rst, .start, .imem_data, .code(f_code), .busy(f_busy), .word(r_word),
+      .pc(r_pc), .fetching(r_fetching), .issuing(r_issuing), .working(r_working), .halted(r_halted),
+      .last(r_last), .cycle(r_cycle), .fault(r_fault), .fault_code(r_fault_code), .fault_pc(r_fault_pc),
+      .cyc_total(r_total), .cyc_mm(r_mm), .cyc_dma(r_dma), .cyc_vec(r_vec), .n_inst(r_inst));
+
   wire [6:0] f_owners = {ld_we, mm_we, rq_we, sm_we, vadd_we, amax_we, unpack_we};
   wire [6:0] f_owner = {is_ld, is_mm, is_rq, is_sm, is_vadd, is_amax, is_unpack};
 
@@ -105,6 +119,16 @@
       load_is_executing : assert (!req_valid || (waiting && is_ld));
       if (fault || issue_fault) fault_writes_nothing : assert (!f_wrote && !f_write);
       if (!f_started) reset_ends_writing : assert (!f_write && !req_valid);
+
+      course_is_followed : assert (running == (r_fetching || r_issuing || r_working) && halted == r_halted
+          && imem_addr == r_pc);
+      word_is_followed : assert (!(issue || waiting) || r_word == instr);
+      faults_are_followed : assert (fault == r_fault && fault_code == r_fault_code && fault_pc == r_fault_pc);
+      total_is_followed : assert (cyc_total == r_total);
+      mm_is_followed : assert (cyc_mm == r_mm);
+      dma_is_followed : assert (cyc_dma == r_dma);
+      vec_is_followed : assert (cyc_vec == r_vec);
+      n_inst_is_followed : assert (n_inst == r_inst);
 
       load_retires : cover (retire && is_ld);
       store_retires : cover (retire && is_st);
@@ -121,6 +145,7 @@
     end
 
 `ifdef GA2_CHIP_HELPERS
+  (* hierconn *) wire [2:0] \u_sequencer.state_q , \u_reference.phase ;
   always @* assert ({8{f_ready}} == {\u_load.f_ready , \u_store.f_ready , \u_matmul.f_ready , \u_requant.f_ready ,
       \u_softmax.f_ready , \u_vadd.f_ready , \u_amax.f_ready , \u_unpack.f_ready });
 
@@ -128,6 +153,8 @@
     assert (!waiting || (check_code == ga2_pkg::FaultNone && op != ga2_pkg::OpHalt));
     assert (waiting ? f_wait != '0 && f_wait <= f_busy : f_wait == '0);
     assert (waiting || !f_wrote);
+    assert (\u_sequencer.state_q == \u_reference.phase && \u_reference.phase <= 3'd4);
+    assert (r_cycle == f_wait);
     assert (!fault || halted);
     assert (!waiting || f_started);
     assert (\u_load.f_cycle == (waiting && is_ld ? f_wait : 14'd0));
@@ -152,5 +179,9 @@
     assert (!(waiting && is_amax) || \u_amax.f_len == c[11:0]);
     assert (!(waiting && is_unpack) || \u_unpack.f_len == c[8:0]);
   end
+`endif
+
+`ifdef GA2_EFFECT
+`include "ga2_effects.svh"
 `endif
 `endif

@@ -51,7 +51,7 @@
 `endif
 
 `ifdef GA2_EFFECT
-  (* anyconst *) logic [11:0] f_target, f_at;
+  `GA2_OPEN([11:0], f_target) `GA2_OPEN([11:0], f_at)
   logic [11:0] f_dst, f_src;
   logic f_ended;  // the unit's last cycle was the one before
   wire [31:0] f_now, f_old, f_now_source, f_old_source, f_answer, unused_answer;
@@ -76,7 +76,7 @@
   wire f_there = f_index != best_index_q || f_old_source == best_q;
 
   always @* if (f_ready) begin
-    `GA2_REQUIRE(scratchpad_answers, !f_asked || rdata == f_answer)
+    `GA2_REQUIRE(scratchpad_answers, f_cycle == '0 || !f_asked || rdata == f_answer)
 
     `GA2_ENSURE(result_is_written, !(f_ended && f_target == f_dst)
         || (f_now == 32'(best_index_q) && best_index_q < f_len))

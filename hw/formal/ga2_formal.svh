@@ -16,6 +16,9 @@
 //
 // GA2_COVER is a situation that must be reachable where the unit is proved alone.
 
+// GA2_OPEN is a constant, GA2_ANY a value in each cycle that a unit's proof leaves open. In the proof of
+// the chip ga2.svh says what they are there: the address that it follows, the word in its memories.
+
 // GA2_REGIONS encloses what only the proofs of effects require of the instruction's regions: the chip
 // has to grant it, too. A search requires it always, so that what it finds is a program.
 
@@ -26,6 +29,8 @@
 `undef GA2_HELPERS
 `undef GA2_CHIP_HELPERS
 `undef GA2_REGIONS
+`undef GA2_OPEN
+`undef GA2_ANY
 `ifdef GA2_EFFECT
 `define GA2_REGIONS
 `endif
@@ -34,6 +39,13 @@
 `endif
 `ifdef GA2_SEARCH
 `define GA2_REGIONS
+`endif
+`ifdef GA2_CHIP
+`define GA2_OPEN(width, name) wire width name;
+`define GA2_ANY(width, name) wire width name;
+`else
+`define GA2_OPEN(width, name) (* anyconst *) logic width name;
+`define GA2_ANY(width, name) (* anyseq *) logic width name;
 `endif
 `define GA2_ASSUME(name, expression) name : assume (expression);
 `ifdef GA2_CHIP

@@ -74,9 +74,9 @@
 `endif
 
 `ifdef GA2_EFFECT
-  (* anyconst *) logic [11:0] f_target;
-  (* anyconst *) logic [15:0] f_at;  // of an external word
-  (* anyseq *) logic [31:0] f_any;
+  `GA2_OPEN([11:0], f_target)
+  `GA2_OPEN([15:0], f_at)  // of an external word
+  `GA2_ANY([31:0], f_any)
   logic [11:0] f_dst;
   logic [15:0] f_src;
   logic [31:0] f_ext;  // what is there: nothing writes outside while LD works

@@ -41,10 +41,17 @@
     end
   end
 
-`ifdef GA2_EFFECT
-  wire f_idle = state_q == StIdle;  // the same, by the helpers of the proof of busy_time
+`undef GA2_TIME
+`ifdef GA2_CHIP
+`define GA2_TIME
+`elsif GA2_EFFECT
 `else
+`define GA2_TIME
+`endif
+`ifdef GA2_TIME
   wire f_idle = f_cycle == '0;
+`else
+  wire f_idle = state_q == StIdle;  // the same, by the helpers of the proof of busy_time
 `endif
 
   always @* if (f_ready) begin
@@ -53,7 +60,7 @@
     `GA2_REQUIRE(operands_hold, f_idle || (m == f_m && k == f_k && n == f_n && tb == f_tb && dst == f_dst
         && base_a == f_base_a && base_b == f_base_b && lda == f_lda && ldb == f_ldb && ldc == f_ldc))
 
-`ifndef GA2_EFFECT
+`ifdef GA2_TIME
     `GA2_ENSURE(busy_time, done == (f_cycle != '0 && f_cycle == f_last))
     `GA2_ENSURE(idle_is_quiet, f_cycle != '0 || !(ren || we_q))
     `GA2_ENSURE(cycle_in_range, f_cycle == '0 || (f_m >= 3'd1 && f_m <= 3'd4 && f_n >= 3'd1 && f_n <= 3'd4
@@ -69,7 +76,7 @@
   end
 
 `ifdef GA2_HELPERS
-`ifndef GA2_EFFECT
+`ifdef GA2_TIME
   // The first cycles of the phases.
   wire [13:0] f_turn = f_mk + 14'd2;
   wire [13:0] f_drain = f_turn + f_kn + 14'd1;
@@ -99,7 +106,7 @@
 `endif
 
 `ifdef GA2_EFFECT
-  (* anyconst *) logic [11:0] f_target, f_at_a, f_at_b;
+  `GA2_OPEN([11:0], f_target) `GA2_OPEN([11:0], f_at_a) `GA2_OPEN([11:0], f_at_b)
   (* anyconst *) logic [1:0] f_r, f_c;
   (* anyconst *) logic [5:0] f_i;
   logic f_ended;  // the unit's last cycle was the one before
@@ -176,7 +183,7 @@
   wire f_placed_b = f_tied_b && \u_bank_b.f_at == f_i + 6'(f_c);
 
   always @* if (f_ready) begin
-    `GA2_REQUIRE(scratchpad_answers, (!f_asked_a || rdata == f_answer_a[7:0])
+    `GA2_REQUIRE(scratchpad_answers, f_idle || (!f_asked_a || rdata == f_answer_a[7:0])
         && (!f_asked_b || rdata == f_answer_b[7:0]))
     `GA2_ASSUME(bytes_move_down, !f_stepped || f_above[127:32] == f_taken[95:0])
     `GA2_ASSUME(cell_adds_up, !f_picked || f_sums[32*f_r+:32] == f_read)

@@ -60,7 +60,7 @@
 `endif
 
 `ifdef GA2_EFFECT
-  (* anyconst *) logic [11:0] f_target, f_at;
+  `GA2_OPEN([11:0], f_target) `GA2_OPEN([11:0], f_at)
   (* anyseq *) logic [7:0] f_any;
   logic [11:0] f_dst, f_src;
   logic [7:0] f_q;  // requantize(f_old_source, f_m, f_s, f_relu)
@@ -87,7 +87,7 @@
   wire [31:0] f_acc = we_q ? acc_q : 32'd0;  // what the requantizer gets
 
   always @* if (f_ready) begin
-    `GA2_REQUIRE(scratchpad_answers, !f_asked || rdata == f_answer)
+    `GA2_REQUIRE(scratchpad_answers, f_cycle == '0 || !f_asked || rdata == f_answer)
     `GA2_ASSUME(requantizer_is_a_function, !(f_cycle != '0 && f_acc == f_old_source && m == f_m && s == f_s
         && relu == f_relu) || q == f_q)
 

@@ -4,6 +4,13 @@
 
 `include "ga2_formal.svh"
 
+`ifdef GA2_CHIP
+  // The words that ga2_effects.svh follows.
+  wire [11:0] f_at, f_from1, f_from2;
+  wire [31:0] f_word = mem[f_at];
+  wire [31:0] f_word1 = mem[f_from1];
+  wire [31:0] f_word2 = mem[f_from2];
+`else
   (* anyconst *) logic [11:0] f_at;
   wire [31:0] f_word = mem[f_at];
   logic f_began = 1'b0;
@@ -29,3 +36,4 @@
     `GA2_COVER(read_of_written, f_read && f_was == 32'd7 && f_wrote && f_written == 32'd8)
     `GA2_COVER(held, f_idle && rdata_q == 32'd7)
   end
+`endif

@@ -50,7 +50,7 @@
 `endif
 
 `ifdef GA2_EFFECT
-  (* anyconst *) logic [11:0] f_at;
+  `GA2_OPEN([11:0], f_at)
   logic [11:0] f_src;
   logic [15:0] f_dst;
   wire [31:0] f_now, f_old, f_answer;
@@ -68,7 +68,7 @@
   wire f_tied = f_at == f_src + f_index[11:0];
 
   always @* if (f_ready) begin
-    `GA2_REQUIRE(scratchpad_answers, !f_asked || rdata == f_answer)
+    `GA2_REQUIRE(scratchpad_answers, f_cycle == '0 || !f_asked || rdata == f_answer)
 
     `GA2_ENSURE(writes_in_order, wr_valid_q == (f_cycle >= 14'd3)
         && (!wr_valid_q || wr_addr_q == f_dst + 16'(f_index)))

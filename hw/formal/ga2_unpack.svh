@@ -64,7 +64,7 @@
 `endif
 
 `ifdef GA2_EFFECT
-  (* anyconst *) logic [11:0] f_target, f_at;
+  `GA2_OPEN([11:0], f_target) `GA2_OPEN([11:0], f_at)
   logic [11:0] f_dst, f_src;
   logic f_ended;  // the unit's last cycle was the one before
   wire [31:0] f_now, f_old, f_now_source, f_old_source, f_answer, unused_answer;
@@ -88,7 +88,7 @@
   wire [31:0] f_result = 32'($signed(ga2_spec::int4(f_old_source, f_index[2:0])));
 
   always @* if (f_ready) begin
-    `GA2_REQUIRE(scratchpad_answers, !f_asked || rdata == f_answer)
+    `GA2_REQUIRE(scratchpad_answers, f_cycle == '0 || !f_asked || rdata == f_answer)
 
     `GA2_ENSURE(result_is_written, !(f_ended && f_tied) || f_now == f_result)
     `GA2_ENSURE(rest_is_left_alone, !(f_ended && !f_hit) || f_now == f_old)

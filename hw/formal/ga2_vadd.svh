@@ -52,7 +52,7 @@
 `endif
 
 `ifdef GA2_EFFECT
-  (* anyconst *) logic [11:0] f_target, f_at1, f_at2;
+  `GA2_OPEN([11:0], f_target) `GA2_OPEN([11:0], f_at1) `GA2_OPEN([11:0], f_at2)
   logic [11:0] f_dst, f_src1, f_src2;
   logic f_ended;  // the unit's last cycle was the one before
   wire [31:0] f_now, f_old, f_now1, f_old1, f_answer1, f_now2, f_old2, f_answer2, unused_answer;
@@ -79,7 +79,7 @@
   wire [31:0] f_result = 32'($signed(ga2_spec::saturating_add(f_old1[7:0], f_old2[7:0])));
 
   always @* if (f_ready) begin
-    `GA2_REQUIRE(scratchpad_answers, (!f_asked1 || rdata == f_answer1[7:0])
+    `GA2_REQUIRE(scratchpad_answers, f_cycle == '0 || (!f_asked1 || rdata == f_answer1[7:0])
         && (!f_asked2 || rdata == f_answer2[7:0]))
 
     `GA2_ENSURE(result_is_written, !(f_ended && f_tied) || f_now == f_result)

@@ -6,6 +6,8 @@
 
 `default_nettype none
 
+`include "ga2_formal.svh"
+
 module ga2_word (
     input  wire         clk,
     input  wire         start,
@@ -21,10 +23,13 @@ module ga2_word (
     output logic [31:0] answer
 );
 
+  `GA2_ANY([31:0], word)  // what is there when the unit starts
+
   initial asked = 1'b0;
   always @(posedge clk) begin
-    if (we && waddr == address) now <= wdata;
-    if (start) old <= now;
+    if (start) now <= word;
+    else if (we && waddr == address) now <= wdata;
+    if (start) old <= word;
     asked <= ren && raddr == address;
     answer <= now;
   end

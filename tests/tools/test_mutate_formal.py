@@ -72,7 +72,7 @@ def test_a_mutant_that_cannot_be_switched_is_built_in(plan):
 def test_proofs_are_asked_from_the_module_outwards(scopes):
     names = [proof.name for proof in scopes.of("ga2_vadd.sv")]
     assert names[:2] == ["vadd_effect", "vadd"]
-    assert {"chip", "sum"} == set(names[2:])
+    assert {"chip", "sum", "effects"} == set(names[2:])
 
 
 def test_a_campaign_is_resumed_and_judged_by_what_it_depends_on(plan, scopes, tmp_path):

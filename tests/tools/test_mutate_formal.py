@@ -17,7 +17,7 @@ from sim.mutate.proofs.campaign import Campaign
 from sim.mutate.proofs.model import make_model
 from sim.mutate.proofs.report import HOLE, REFUTED, UNTRIED, status_of, summarize
 from sim.mutate.proofs.scope import Scopes
-from sim.mutate.proofs.solve import PASSED, search, still_proved
+from sim.mutate.proofs.solve import PASSED, UNKNOWN, Answer, search, still_proved
 from sim.mutate.proofs.solve import REFUTED as FAILED
 
 PROOFS = {proof.name: proof for proof in catalogue().proofs}
@@ -52,9 +52,11 @@ def test_one_model_has_the_design_and_each_mutant(plan):
 
 def test_the_design_is_proved_through_a_model_and_a_proof_that_cuts_a_file_does_not_see_it(plan):
     proof, mutants = PROOFS["requant"], of_file(plan, FILE)
-    one = dict([next(iter(mutants.items()))])
+    number = next(number for number, mutant in mutants.items() if mutant.kind == "reset")
+    one = {number: mutants[number]}
     model = make_model(write_script(proof, Task.PROVE, own_design()), plan.texts, FILE, one)
     assert still_proved(model.awake(0), proof).status == PASSED
+    assert still_proved(model.awake(number), proof).status != PASSED
     other = "ga2_requantizer.sv"
     cut = write_script(proof, Task.SEARCH, own_design())
     assert not make_model(cut, plan.texts, other, of_file(plan, other)).inside
@@ -99,6 +101,27 @@ def test_a_campaign_is_resumed_and_judged_by_what_it_depends_on(plan, scopes, tm
     changed.load()
     assert not changed.findings
     msgspec.json.encode(summary.as_json())
+
+
+def test_a_search_that_met_its_time_limit_is_asked_again(plan, scopes, tmp_path, monkeypatch):
+    number = next(n for n, m in of_file(plan, FILE).items() if m.kind == "reset")
+    few = type(scopes)(own_design(), scopes.files)
+    few.proofs = {"requant_effect": PROOFS["requant_effect"]}
+    monkeypatch.setattr("sim.mutate.proofs.campaign.search", lambda *_: Answer(UNKNOWN, (), 120.0))
+    monkeypatch.setattr(
+        "sim.mutate.proofs.campaign.still_proved", lambda *_: Answer(UNKNOWN, (), 120.0)
+    )
+
+    def statuses():
+        store = Store(tmp_path / "formal.jsonl", few.basis)
+        store.load()
+        progress = StageProgress(Console(), quiet=True)
+        Campaign(plan, few, store, [number], 1, progress).run()
+        return store.findings[plan.keys[number]].status
+
+    assert statuses() == OPEN
+    monkeypatch.undo()
+    assert statuses() == KILLED
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from sim.engine.design import add_design_option, design_files, print_design, show_report
+from sim.engine.design import add_design_option, design_files, print_design
 from sim.formal.script import ScriptError, check_assumptions
 from sim.mutate.common.finding import PROVEN
 from sim.mutate.common.options import add_campaign_options, check_campaign_options
@@ -20,7 +20,6 @@ from sim.mutate.rtl.plan import Plan, every, make_plan, sample
 from sim.shared.cli import Parser, run
 from sim.shared.errors import UsageError
 from sim.shared.junit import Suite
-from sim.shared.paths import shown
 from sim.shared.results import ResultFiles
 
 NAME = "formal"
@@ -72,8 +71,6 @@ def judge(
         _finish(files, summarize(plan, scopes, store, simulated, campaign.times), console)
         raise
     summary = summarize(plan, scopes, store, simulated, campaign.times)
-    data = f"data: {shown(files.path('.json'))}; {show_report(plan.design)} shows it"
-    console.print(data, highlight=False, markup=False, soft_wrap=True)
     return _finish(files, summary, console)
 
 

@@ -15,7 +15,7 @@ from sim.mutate.common.stages import StageProgress
 from sim.mutate.common.store import Store
 from sim.mutate.proofs.model import Model, make_model
 from sim.mutate.proofs.scope import Scopes
-from sim.mutate.proofs.solve import PASSED, REFUTED, Answer, search, still_proved
+from sim.mutate.proofs.solve import PASSED, REFUTED, UNKNOWN, Answer, search, still_proved
 from sim.mutate.rtl.parallel import each
 from sim.mutate.rtl.plan import Plan
 
@@ -99,7 +99,9 @@ class Campaign:
             return Finding(
                 key, KILLED, "search", answer.failed, seconds=answer.seconds, engine=proof.name
             )
-        return Finding(key, OPEN, "search", seconds=answer.seconds, survived=(proof.name,))
+        # A time limit met, perhaps because the machine was busy, is no verdict: it is asked again.
+        vain = () if answer.status == UNKNOWN else (proof.name,)
+        return Finding(key, OPEN, "search", seconds=answer.seconds, survived=vain)
 
     def _prove(self, number: int) -> Finding:
         """All proofs that see the mutant go through: no property notices it."""

@@ -3,6 +3,7 @@
 # A text after '##' is what 'make help' prints.
 
 SIM ?= icarus
+ENGINE ?= simulation
 VENV ?= .venv
 
 # What stands on the command line is text: no '$' in it is expanded, none of it is passed on but what
@@ -50,6 +51,10 @@ opt = $(if $(filter undefined,$(origin $(1))),,$(2)=$(call quote,$(value $(1))))
 # $(call flag,NAME,--option): '--option' when NAME is 1.
 flag = $(if $(filter-out 0 1,$(value $(1))),$(error $(1)=$(value $(1)): 1 for yes, 0 for no))$(if \
   $(filter 1,$(value $(1))),$(2))
+# $(call is,NAME,word): the word when it is all of the value of NAME.
+is = $(filter $(2),$(if $(filter 1,$(words $(value $(1)))),$(value $(1))))
+engine = $(or $(if $(call is,ENGINE,simulation),rtl),$(if $(call is,ENGINE,formal),proofs),$(error \
+  ENGINE=$(value ENGINE): choose simulation or formal))
 # pytest with the words of PYTEST, which may be quoted.
 pytest = $(PY) -c 'import shlex, sys, pytest; sys.exit(pytest.main(shlex.split(sys.argv[1]) + sys.argv[2:]))' \
   $(call quote,$(value PYTEST))
@@ -147,8 +152,8 @@ faults: setup-simulate-icarus-verilator ## realistic faults of several lines: wh
 	@$(PY) -m sim.mutate.realistic $(call opt,NAME,--name) $(call opt,N,--count) $(call opt,SEED,--seed) \
 	  $(call opt,RTL,--rtl)
 
-mutate: setup-simulate-formal-mutate-icarus-verilator ## seeded faults of the RTL against the tests, resuming where it stopped: [RTL=folder of another design] [SAMPLE=n of each kind, 0 for all] [FRESH=1] [JOBS=n] [VERIFY=n]
-	@$(PY) -m sim.mutate.rtl $(call opt,RTL,--rtl) $(call opt,SAMPLE,--sample) $(call flag,FRESH,--fresh) \
+mutate: setup-simulate-formal-mutate-icarus-verilator ## seeded faults of the RTL against the tests, or against the proofs alone, resuming where it stopped: [ENGINE=simulation|formal] [RTL=folder of another design] [SAMPLE=n of each kind, 0 for all] [FRESH=1] [JOBS=n]; of simulation's verdicts some checked: [VERIFY=n]
+	@$(PY) -m sim.mutate.$(engine) $(call opt,RTL,--rtl) $(call opt,SAMPLE,--sample) $(call flag,FRESH,--fresh) \
 	  $(call opt,JOBS,--jobs) $(call opt,VERIFY,--verify)
 
 mutate-model: setup-simulate-mutate-test ## mutants of the reference model against its tests, resuming where it stopped: [MODULES="page_table fixed_point"] [SAMPLE=100, 0 for all] [SEED=1] [FRESH=1] [JOBS=n]

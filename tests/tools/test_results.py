@@ -230,6 +230,7 @@ FRONT_ENDS = [
     ("mutate.realistic.__main__", "faults", ["--name", "ld-*", "--count", "1"], "play_faults"),
     ("serving.__main__", "serve-icarus", ["--requests", "1", "--pool", "8"], ""),
     ("mutate.rtl.__main__", "report", ["--quiet"], "judge"),
+    ("mutate.proofs.__main__", "formal", [], "judge"),
     ("mutate.model.__main__", "mutate-model", ["--modules", "page_table"], "judge"),
 ]
 # Those of make's targets that judge nothing, or whose reports have tests of their own.
@@ -261,6 +262,8 @@ def test_every_target_of_make_is_judged() -> None:
     modules = set(re.findall(r"\$\(PY\) -m (?:sim\.)?([\w.]+)", recipes))
     choice = re.findall(r"-m sim\.programs\.\$\(if [^,]*,(\w+),(\w+)\)", recipes)
     modules = modules - {"programs."} | {f"programs.{name}" for name in choice[0]}
+    engines = re.findall(r"call is,ENGINE,\w+\),(\w+)", recipes)
+    modules = modules - {"mutate."} | {f"mutate.{name}" for name in engines}
     known = {module.removesuffix(".__main__") for module, *_ in FRONT_ENDS}
     assert modules - OTHERS == known
 
@@ -362,8 +365,9 @@ def test_exit_code_json_and_junit_agree(
             raise SimulationError(JobResult(tmp_path, tmp_path / "log", error="crashed (SIGSEGV)"))
 
         monkeypatch.setattr(f"sim.{module}.{worker}", dead)
-    if module.startswith("mutate.rtl"):
-        monkeypatch.setattr(f"sim.{module}.make_plan", lambda *_: SimpleNamespace(unfit=()))
+    if module.startswith(("mutate.rtl", "mutate.proofs")):
+        nothing = SimpleNamespace(unfit=(), keys={}, mutants={})
+        monkeypatch.setattr(f"sim.{module}.make_plan", lambda *_: nothing)
     code = end_of(module, options, tmp_path, monkeypatch)
     figures = json.loads((tmp_path / f"{name}.json").read_text())
     assert code in (1, 2)

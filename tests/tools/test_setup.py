@@ -306,10 +306,17 @@ def test_no_verilator_says_how_to_get_it(machine: Machine) -> None:
     assert "make setup" in machine.fails("sim/setup/verilator", "--version")
 
 
+# The last part of a module that make chooses.
+CHOICES = {
+    "sim.programs.": ("run", "sequence"),
+    "sim.mutate.": ("rtl.__main__", "proofs.__main__"),
+}
+
+
 def front_ends(module: str, graph: grimp.ImportGraph) -> list[str]:
-    """Return the modules that ``-m module`` of a recipe means: make may choose the last part."""
+    """Return the modules that ``-m module`` of a recipe means."""
     if module.endswith("."):
-        return [f"{module}run", f"{module}sequence"]
+        return [module + last for last in CHOICES[module]]
     main = f"{module}.__main__"
     return [main if main in graph.modules else module]
 
@@ -444,6 +451,8 @@ def test_readme_maps_every_folder() -> None:
         (("RESET_AT=3", "N=1"), "RESET_AT= has no effect on 'make'; it is for: run"),
         (("test", "FOO=1"), "FOO= is no variable of 'make test'; 'make help' lists them"),
         (("testplan", "ALL=yes"), "ALL=yes: 1 for yes, 0 for no"),
+        (("mutate", "ENGINE=formel"), "ENGINE=formel: choose simulation or formal"),
+        (("mutate", "ENGINE=formal simulation"), "choose simulation or formal"),
         (("run", "PROGRAM=a\nb"), "PROGRAM: give a value of one line"),
     ],
 )
@@ -539,6 +548,7 @@ def test_values_arrive_as_they_were_given_and_run_nothing(machine: Machine, valu
 FLAGS = {"WAVES", "LATE", "QUICK", "LIST", "ALL", "FRESH", "RESUME", "MUTANTS"} | {
     "COMPARE",
     "STUDIES",
+    "ENGINE",
 }
 
 
@@ -560,7 +570,7 @@ def test_help_names_what_a_target_takes_and_nothing_else(machine: Machine) -> No
     for target, documented in known.items():
         plain = recipe(target)
         values = {name: "1" if name in FLAGS else "verilator" for name in names}
-        values["MUTANTS"] = "0"
+        values |= {"MUTANTS": "0", "ENGINE": "formal"}
         if target == "waves":  # it is decode, and its text names what decode's does
             continue
         for name in documented - {"PYTHON", "VENV", "CXX"}:

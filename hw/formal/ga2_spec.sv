@@ -203,6 +203,13 @@ package ga2_spec;
     requantize = round_product(wide * factor, s, relu);
   endfunction
 
+  // round(65535 * exp(-d / 16)): no entry is halfway between two integers.
+  function automatic logic [15:0] exponential(input logic [7:0] d);
+    exponential = '0;
+    for (int j = 0; j < 256; j++)
+      if (d == 8'(j)) exponential = 16'($rtoi(65535.0 * $exp(-j / 16.0) + 0.5));
+  endfunction
+
 endpackage
 
 `default_nettype wire

@@ -48,6 +48,10 @@ module ga2_exp_table (
 
   assign e = Table[{d, 4'd0}+:16];
 
+`ifdef FORMAL
+`include "ga2_exp_table.svh"
+`endif
+
 endmodule
 
 `default_nettype wire

@@ -78,7 +78,7 @@ def test_proofs_are_asked_from_the_module_outwards(scopes):
 
 
 def test_a_campaign_is_resumed_and_judged_by_what_it_depends_on(plan, scopes, tmp_path):
-    """One mutant that a property refutes, and one in a table that every proof cuts away."""
+    """One mutant that a property refutes, and one in a table that these proofs cut away."""
     seen = next(n for n, m in of_file(plan, FILE).items() if m.kind == "reset")
     cut = next(n for n, m in of_file(plan, "ga2_exp_table.sv").items() if m.kind == "table")
     few = type(scopes)(own_design(), scopes.files)

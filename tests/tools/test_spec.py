@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from model.chip import isa
-from model.chip.fixed_point import requantize, saturating_add
+from model.chip.fixed_point import EXP_TABLE, requantize, saturating_add
 from model.chip.isa import FaultCode, Instruction, Op, check_fault
 from model.chip.operations import COMPUTE, matrix_addresses, plan_word
 from model.chip.timing import busy_cycles
@@ -87,6 +87,11 @@ def test_sums_and_products_of_all_pairs_of_bytes(tmp_path):
     x, y = np.repeat(BYTES, 256), np.tile(BYTES, 256)
     assert np.array_equal(values[:, 0].astype(np.int8), saturating_add(x, y))
     assert np.array_equal(values[:, 1], x * y % 2**32)
+
+
+def test_every_exponential(tmp_path):
+    body = '\n    for (int d = 0; d < 256; d++) $display("%0d", ga2_spec::exponential(8\'(d)));'
+    assert list(map(int, printed(tmp_path, body).split())) == EXP_TABLE.tolist()
 
 
 def shapes(words: np.ndarray) -> list[tuple[int, isa.Instruction, int]]:

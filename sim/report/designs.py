@@ -20,6 +20,7 @@ def section(sources: Sources) -> Section:
     results |= {name: data["otherData"] for name, data in sources.traces()}
     results |= {
         "mutation": read_json(sources.mutation / "report.json"),
+        "mutation, proofs": read_json(sources.mutation / "formal.json"),
         "regression": sources.regression(),
     }
     stamps = {name: data["design"] for name, data in results.items() if data and design_text(data)}

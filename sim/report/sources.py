@@ -70,6 +70,14 @@ class Sources:
         """
         return finished(self.mutation / "report.json", "mutate")
 
+    def proofs_campaign(self) -> dict[str, Any] | None:
+        """Report of the campaign that asks the proofs.
+
+        Raises:
+            UnfinishedError: the last one ended without a verdict.
+        """
+        return finished(self.mutation / "formal.json", "mutate ENGINE=formal")
+
     def verified(self, campaign: dict[str, Any]) -> list[dict[str, Any]]:
         """Verdicts of a campaign that were checked, as long as the design is the same."""
         data = read_json(self.mutation / "verify.json") or {}

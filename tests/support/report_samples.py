@@ -26,6 +26,16 @@ from sim.mutate.common.finding import EXPLAINED, KILLED, OPEN, PROVEN, Finding
 from sim.mutate.common.summary import Row, Score, scores_by
 from sim.mutate.model.report import ModuleReport
 from sim.mutate.model.targets import TARGETS
+from sim.mutate.proofs.report import (
+    EQUIVALENT,
+    HOLE,
+    NOT_KNOWN,
+    REFUTED,
+    UNDECIDED,
+    UNTRIED,
+    FormalRow,
+    FormalSummary,
+)
 from sim.mutate.realistic.__main__ import Detection, record
 from sim.mutate.realistic.__main__ import report as report_faults
 from sim.mutate.realistic.faults import load_faults
@@ -216,6 +226,28 @@ def mutation(folder: Path) -> None:
     write_json(folder / "verify.json", {"design": OWN, "verdicts": [verdict]})
 
 
+def proofs_campaign(folder: Path) -> None:
+    """A mutant for each fate under the two engines."""
+    fates = [
+        *((REFUTED, KILLED), (REFUTED, OPEN), (HOLE, KILLED), (UNDECIDED, NOT_KNOWN)),
+        *((EQUIVALENT, PROVEN), (UNTRIED, NOT_KNOWN)),
+    ]
+    rows = tuple(
+        FormalRow(
+            number, "carry", f"ga2_{'vadd' if number % 2 else 'load'}.sv", 10 + number,
+            f"a -> b & <{number}>", status,
+            ("busy_time",) if status == REFUTED else (), "vadd" if status == REFUTED else "",
+            float(number), (), ("chip",) if status == UNDECIDED else (),
+            () if status == REFUTED else ("request_order",),
+            simulation, "directed/ld" if simulation == KILLED else "", 0.25,
+        )
+        for number, (status, simulation) in enumerate(fates, 1)
+    )  # fmt: skip
+    summary = FormalSummary(OWN, rows, {"search 1": 2.0})
+    with ResultFiles("formal", folder, design=OWN) as files:
+        assert files.finish(Console(quiet=True), not summary.left, "", summary.as_json(), []) == 1
+
+
 def model_mutation(results: Path) -> None:
     """A module with a survivor of each kind."""
     rows = [
@@ -309,6 +341,7 @@ def everything(folder: Path, broken: bool = True) -> Sources:
         make(results)
     (folder / "mutate").mkdir()
     mutation(folder / "mutate")
+    proofs_campaign(folder / "mutate")
     regression(folder / "regress", broken)
     assert all(json.loads(path.read_text()) for path in results.glob("*.json"))
     return Sources(results, folder / "regress", folder / "mutate")

@@ -19,7 +19,7 @@ import sim.report.write
 from model.serving.summary import summarize
 from sim.engine.design import Design, own_design
 from sim.regress import __main__ as regress_entry
-from sim.report import designs, serving
+from sim.report import designs, engines, serving
 from sim.report.browser import DESKTOP, PHONE, BrowserError, chromium, show, wait
 from sim.report.headline import NEEDED, judge
 from sim.report.page import Section, percent
@@ -122,13 +122,45 @@ def test_the_page_of_mutation_has_every_mutant_with_what_its_verdict_rests_on(fu
         assert shown in text
 
 
+def test_both_engines_stand_side_by_side(full):
+    text = full.text.split('<section id="engines"')[1].split("</section>")[0]
+    plain = re.sub(r"\s+", " ", re.sub("<[^>]*>", " ", text))
+    for shown in (
+        "The proofs refute 2 of 4 mutants; 1 hole, 1 open, 1 not yet tried.",
+        "proofs simulation: killed simulation: not yet judged simulation: open simulation: proven",
+        "refuted 1 0 1 0 hole 1 0 0 0 open 0 1 0 0 equivalent 0 0 0 1 not yet tried 0 1 0 0",
+        "proofs, refuted 2 1.50 2.0 3",
+        "simulation, killed 2 0.25 0.2 0",
+        "hole ga2_vadd.sv:13 carry a -&gt; b &amp; &lt;3&gt; killed: directed/ld request_order",
+        "open ga2_load.sv:14 carry a -&gt; b &amp; &lt;4&gt; not yet judged chip request_order",
+    ):
+        assert shown in plain, plain
+    assert "the proofs leave 2 mutants, 1 not yet tried" in full.text
+    page = full.page.with_name("engines.html").read_text()
+    assert all(f"&lt;{number}&gt;" in page for number in range(1, 7))
+
+
+@pytest.mark.parametrize(
+    ("status", "simulation", "by"),
+    [
+        ("refuted", "killed", "both"),
+        ("refuted", "not yet judged", "proofs alone"),
+        ("hole", "killed", "simulation alone"),
+        ("open", "open", "neither"),
+        ("equivalent", "proven", "equivalent"),
+    ],
+)
+def test_a_mutant_is_counted_for_the_engine_that_notices_it(status, simulation, by):
+    assert engines.fate({"status": status, "simulation": simulation}) == by
+
+
 def test_every_section_says_which_design_it_is_about(full):
     sections = re.findall(r'<section id="([\w-]+)".*?</section>', full.text, re.DOTALL)
     bodies = full.text.split("<section ")[1:]
     stamp = f'Design: <span class="mono">hw/rtl ({samples.OWN["hash"]}'
     own = {name for name, body in zip(sections, bodies, strict=True) if stamp in body}
     assert own == {
-        *("regression", "coverage", "mutation", "faults", "formal"),
+        *("regression", "coverage", "mutation", "engines", "faults", "formal"),
         *("decode", "timeline", "pages", "serving"),
     }
     assert "2 different designs" not in full.text
@@ -150,7 +182,13 @@ def test_the_trained_model_has_its_figures_and_what_only_it_brings(full):
     "command",
     [
         *("make regress", "make test directed random regress", "make cov", "make mutate"),
-        *("make formal", "make faults", "make mutate-model", "make serve"),
+        *(
+            "make mutate ENGINE=formal",
+            "make formal",
+            "make faults",
+            "make mutate-model",
+            "make serve",
+        ),
         *("make", "make && make studies", "make studies", "make bench bench-regress"),
         "make trace PROGRAM=examples/attention.asm EXT=examples/attention.hex",
     ],
@@ -161,7 +199,7 @@ def test_a_missing_part_names_the_target_that_produces_it(empty, command):
     if match := re.search(r"python -m (\S+)", command):
         assert importlib.util.find_spec(f"{match[1]}.__main__")
         return
-    for words in command.replace("&&", "").split(" PROGRAM")[0].split():
+    for words in command.replace("&&", "").split(" PROGRAM")[0].split(" ENGINE")[0].split():
         target = re.search(rf"^{words}:", (ROOT / "Makefile").read_text(), re.MULTILINE)
         assert words == "make" or target, f"the Makefile has no target {words}"
 
@@ -217,7 +255,9 @@ def test_results_of_different_designs_are_told_apart(tmp_path):
     assert mixed.problem in head
 
 
-@pytest.mark.parametrize("name", ["regress/r-1/summary", "mutate/report", "results/a.trace"])
+@pytest.mark.parametrize(
+    "name", ["regress/r-1/summary", "mutate/report", "mutate/formal", "results/a.trace"]
+)
 def test_a_result_of_any_kind_counts_among_the_designs(tmp_path, name):
     stamp = {"path": "hw/rtl", "hash": "a1", "revision": "", "dirty": False}
     sources = Sources(*(tmp_path / part for part in ("results", "regress", "mutate")))

@@ -28,7 +28,7 @@ class Campaign:
     """Asks the proofs about the mutants of a plan.
 
     A finding's ``survived`` are proofs that were searched in vain or cannot see the mutant, its
-    ``tried`` those that do not go through any more, ``scope`` those that do.
+    ``tried`` those that do not go through any more, its ``seconds`` those of all questions.
 
     Attributes:
         plan, scopes: mutants and proofs.
@@ -95,20 +95,19 @@ class Campaign:
     def _one(self, number: int, proof: Proof) -> Finding:
         key = self.plan.keys[number]
         answer = self._ask(number, proof, Task.SEARCH)
+        spent = round(self._known(number).seconds + answer.seconds, 2)
         if answer.status == REFUTED:
-            return Finding(
-                key, KILLED, "search", answer.failed, seconds=answer.seconds, engine=proof.name
-            )
+            return Finding(key, KILLED, "search", answer.failed, seconds=spent, engine=proof.name)
         # A time limit met, perhaps because the machine was busy, is no verdict: it is asked again.
         vain = () if answer.status == UNKNOWN else (proof.name,)
-        return Finding(key, OPEN, "search", seconds=answer.seconds, survived=vain)
+        return Finding(key, OPEN, "search", seconds=spent, survived=vain)
 
     def _prove(self, number: int) -> Finding:
         """All proofs that see the mutant go through: no property notices it."""
-        key, spent = self.plan.keys[number], 0.0
+        key, spent = self.plan.keys[number], self._known(number).seconds
         for proof in self._proofs(number):
             answer = self._ask(number, proof, Task.PROVE)
-            spent += answer.seconds
+            spent = round(spent + answer.seconds, 2)
             named = all("." not in label for label in answer.failed)  # no helper
             if answer.status == REFUTED and named:
                 return Finding(
@@ -116,7 +115,7 @@ class Campaign:
                 )
             if answer.status not in (PASSED, OUTSIDE):
                 return Finding(key, OPEN, "induction", seconds=spent, tried=(proof.name,))
-        return Finding(key, SURVIVED, "induction", seconds=round(spent, 2))
+        return Finding(key, SURVIVED, "induction", seconds=spent)
 
     def _ask(self, number: int, proof: Proof, task: Task) -> Answer:
         model = self._model(number, proof, task)

@@ -31,7 +31,7 @@ class FormalRow:
             equivalent); open (no counterexample, no proof); equivalent (by simulation's campaign);
             not yet tried.
         properties, proof: that refute it.
-        seconds: of the last question.
+        seconds: of all questions.
         searched: proofs without a counterexample.
         failing: proofs that do not go through any more.
         should: properties of its module that might see it.

@@ -11,6 +11,7 @@ from plan_samples import changed
 from pyuvm import uvm_root
 from rich.console import Console
 
+from model.chip.assembler import assemble
 from sim.coverage import functional
 from sim.coverage.collect import data_files, simulation
 from sim.coverage.dat import read_all
@@ -162,6 +163,15 @@ def test_prediction_finds_the_same_bins() -> None:
         found.append(set(prediction.hits))
     assert found == model_hits(items)
     assert predict(items[0], spad).hits == frozenset()
+
+
+def test_the_end_of_a_program_that_is_started_again_is_that_of_its_last_run() -> None:
+    program = assemble("LD dst=0 src=0 len=4\nHALT\nAMAX dst=0 src=0 len=4")
+    hits = predict(
+        ProgramItem("again", program, restart_after=1), BinRunner().spad, coverage=True
+    ).hits
+    assert {bin_ for point, bin_ in hits if point == "operation"} == {"LD", "HALT"}
+    assert {("operation_pair", "LD/HALT"), ("program_end", "halt")} <= set(hits)
 
 
 def test_workloads_are_what_they_say() -> None:

@@ -84,7 +84,7 @@ class ProgramBins:
         self, item: ProgramItem, result: RunResult, previous: RunResult | None = None
     ) -> set[Hit]:
         """Add the ending HALT and the surroundings; return all hits."""
-        pc = len(result.retires)
+        pc = result.counters.n_inst  # of the run that ended last
         if result.fault == FaultCode.NONE and pc < len(item.program):
             halt = decode(item.program[pc])
             self._complete(halt, static(halt, self.machine.depth))

@@ -58,7 +58,7 @@ def _inherited_hits(result: RunResult, previous: RunResult) -> Iterator[Hit]:
 def _end(item: ProgramItem, result: RunResult) -> str:
     if result.fault != FaultCode.NONE:
         return "fault"
-    return "halt" if len(result.retires) < len(item.program) else "past_the_end"
+    return "halt" if result.counters.n_inst < len(item.program) else "past_the_end"
 
 
 def length_class(words: int) -> str:

@@ -148,9 +148,9 @@ operations: setup-simulate ## write what follows from model/chip/operation_table
 	@$(PY) -m sim.operations
 
 .PHONY: faults mutate mutate-model
-faults: setup-simulate-icarus-verilator ## realistic faults of several lines: which check finds each, after how many programs, right instruction named or not: [NAME="ld-* st-*"] [N=random programs at most] [SEED=1] [RTL=folder]
+faults: setup-simulate-icarus-verilator ## realistic faults of several lines: which check finds each, after how many programs, right instruction named or not: [NAME="ld-* st-*"] [N=random programs at most] [SEED=1] [JOBS=n] [RTL=folder]
 	@$(PY) -m sim.mutate.realistic $(call opt,NAME,--name) $(call opt,N,--count) $(call opt,SEED,--seed) \
-	  $(call opt,RTL,--rtl)
+	  $(call opt,JOBS,--jobs) $(call opt,RTL,--rtl)
 
 mutate: setup-simulate-formal-mutate-icarus-verilator ## seeded faults of the RTL against the tests, or against the proofs alone, resuming where it stopped: [ENGINE=simulation|formal] [RTL=folder of another design] [SAMPLE=n of each kind, 0 for all] [FRESH=1] [JOBS=n]; of simulation's verdicts some checked: [VERIFY=n]
 	@$(PY) -m sim.mutate.$(engine) $(call opt,RTL,--rtl) $(call opt,SAMPLE,--sample) $(call flag,FRESH,--fresh) \

@@ -20,6 +20,7 @@ from stimulus_support import (
 
 from model.chip.isa import FaultCode, Op, check_fault, decode
 from model.chip.machine import Machine
+from model.chip.operation_table import OPERATIONS
 from model.chip.timeline import slot_at, timeline
 from sim.shared.paths import ROOT
 from verif.bins.faults import violations
@@ -82,10 +83,11 @@ def test_long_vectors_are_long() -> None:
 def test_surroundings_are_all_drawn() -> None:
     hits = frozenset[Hit]().union(*(random_hits(profile) for profile in PROFILES))
     plan = load_plan()
-    for point in ("latency", "scratchpad", "start_after", "start_pulse", "reset_in_flight"):
+    for point in ("latency", "scratchpad", "start_after", "reset_in_flight"):
         assert bins(hits, point) == set(plan.points[point].bins), point
-    # The directed programs hit each point of a reset; these spread over most of them.
-    assert len(bins(hits, "reset_point")) > 0.8 * len(plan.points["reset_point"].bins)
+    # The directed programs hit each phase of each operation; these spread over most of them.
+    for point in ("reset_point", "start_pulse"):
+        assert len(bins(hits, point)) > 0.8 * len(plan.points[point].bins), point
 
 
 def test_typical_programs_are_short_and_do_not_fault() -> None:
@@ -97,6 +99,21 @@ def test_typical_programs_are_short_and_do_not_fault() -> None:
         assert result.fault == FaultCode.NONE
         assert any(burst.kind == "write" for burst in result.bursts)
     assert 200 < sum(cycles) / len(cycles) < 1500
+
+
+@pytest.mark.parametrize("op", [Op.LD, Op.RQ, Op.SM, Op.VADD, Op.UNPACK])
+def test_long_results_go_on_where_those_of_their_kind_ended(op: Op) -> None:
+    destination = OPERATIONS[op].destination
+    assert destination is not None
+    found = 0
+    for item in random_items(1, "typical", 2000):
+        end = None
+        for instruction in map(decode, item.program):
+            if instruction.op == op:
+                size = destination.size(instruction.length)
+                found += instruction.a == end and size >= 64
+                end = instruction.a + size
+    assert found >= 4
 
 
 @pytest.mark.parametrize("profile", ["typical", "corner", "long", "matrix"])
@@ -129,8 +146,8 @@ def test_seeds_and_profiles_differ() -> None:
 
 
 GOLDEN = {
-    "typical": "3fd4fb0e135f0f41",
-    "raw": "d1cf9faa5a4f2b09",
+    "typical": "ced28f084c73ee9d",
+    "raw": "7481f0c4afbdac4f",
 }
 
 

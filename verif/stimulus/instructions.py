@@ -3,12 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
-from model.chip.isa import SPAD_WORDS, Instruction, Op, amax, instruction, ld, mm, rq, st, unpack
+from model.chip.isa import (
+    SPAD_WORDS,
+    FaultCode,
+    Instruction,
+    Op,
+    amax,
+    check_fault,
+    instruction,
+    ld,
+    mm,
+    rq,
+    st,
+    unpack,
+)
 from model.chip.operation_table import EXECUTED, MAX_K, OPERATIONS, Operation
 from verif.stimulus.contents import BLOCK
 from verif.stimulus.operands import Operands
+
+LONG_ONES = 30  # percent of the results that continue others
 
 
 def load(o: Operands) -> Instruction:
@@ -127,4 +143,27 @@ def random_instruction(o: Operands) -> Instruction:
 
     It is legal except when its operands crowd the scratchpad so that no legal place was found.
     """
-    return MAKERS[o.source.weighted(o.profile.ops)](o)
+    op = o.source.weighted(o.profile.ops)
+    continues = bool(o.written) and o.source.chance(o.profile.continues)
+    o.long = continues and o.source.chance(LONG_ONES)
+    made = MAKERS[op](o)
+    o.long = False
+    if op != Op.ST:
+        if continues:
+            made = continued(o, made)
+        base, size = o.written[-1]
+        o.ends[op] = base + size
+    return made
+
+
+def continued(o: Operands, made: Instruction) -> Instruction:
+    """Move the results to where those of the last of its kind end, or the last of all; if legal."""
+    base, size = o.written[-2]
+    end = o.ends.get(made.op, base + size) if o.source.chance(75) else base + size
+    moved = replace(made, a=end)
+    if end >= SPAD_WORDS or check_fault(moved) != FaultCode.NONE:
+        return made
+    o.written[-1] = (end, o.written[-1][1])
+    if made.op == Op.MM:
+        o.sums[-1] = o.written[-1]
+    return moved

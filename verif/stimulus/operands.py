@@ -8,13 +8,21 @@ from verif.stimulus.profiles import Profile
 from verif.stimulus.source import Source
 
 CORNER_LENGTHS = ((6, 1), (4, 2), (3, 3), (3, 4), (2, 7), (2, 8), (2, 9), (2, 16), (1, 33), (1, 64))
+LONG = (64, 100)  # a vector beyond what short programs have, yet cheap
 CORNER_STRIDES = (0, 1, 2, 3, 4, 5, 63, 64, 65, 100, 1024, 2047, 2048, 4094, 4095)
 CORNER_MANTISSAS = (0, 1, 2, 3, 1 << 22, (1 << 23) - 1, 1 << 23, (1 << 23) + 1, (1 << 24) - 1)
 CORNER_SHIFTS = (0, 1, 2, 22, 23, 24, 31, 32, 33, 46, 47, 48, 54, 55, 56, 62, 63)
 
 
 class Operands:
-    """Draws operands for one program and remembers the regions its instructions wrote."""
+    """Draws operands for one program and remembers the regions its instructions wrote.
+
+    Attributes:
+        written: base and size of every region, the last one last.
+        sums: those of matrix products.
+        ends: of each operation, where its last results end.
+        long: the next vector is one of ``LONG`` words.
+    """
 
     def __init__(self, source: Source, profile: Profile) -> None:
         """Start with nothing written."""
@@ -22,6 +30,8 @@ class Operands:
         self.profile = profile
         self.written: list[tuple[int, int]] = []
         self.sums: list[tuple[int, int]] = []
+        self.ends: dict[int, int] = {}
+        self.long = False
 
     def corner(self) -> bool:
         """Whether the next choice is taken from corner values."""
@@ -48,7 +58,9 @@ class Operands:
 
     def length(self, longest: int = MAX_LENGTH) -> int:
         """A vector length of 1..longest."""
-        if self.corner():
+        if self.long:
+            value = self.source.between(*LONG)
+        elif self.corner():
             value = self.source.weighted(CORNER_LENGTHS)
         elif self.at_power():
             value = self.near_power(self.profile.lengths[-1][1])

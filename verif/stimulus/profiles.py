@@ -38,6 +38,7 @@ class Profile:
         corners: percent of operand choices (base, length, stride, scale) taken from corner values.
         powers: percent of them at a power of two, or one beside it.
         repeats: percent of instructions that come again after a write into what they read.
+        continues: percent of instructions that write on where an earlier one's results end.
         crowd: percent of programs that begin with up to 1,024 cheap instructions.
         marathon: percent of programs that drive a counter of cycles to 2**13 up to 2**17.
         all_external: percent of programs with the whole external memory behind their image.
@@ -57,6 +58,7 @@ class Profile:
     corners: int = 10
     powers: int = 12
     repeats: int = 6
+    continues: int = 5
     crowd: int = 2
     marathon: int = 0
     all_external: int = 3

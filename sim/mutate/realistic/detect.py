@@ -41,7 +41,7 @@ FAMILIES = {
     "ga2_divider.sv": ("softmax",),
     "ga2_scratchpad.sv": ("dependencies",),
     "ga2_amax.sv": ("argmax",),
-    "ga2_vadd.sv": ("vector_add",),
+    "ga2_vadd.sv": ("vector_add", "dependencies"),
     "ga2_requant.sv": ("requantize",),
 }
 """Families of directed programs that look at a file; without an entry, the one of its name."""

@@ -117,3 +117,24 @@ def repeats_on_changed_data() -> ProgramItem:
                 b.add(ld(base + word, 600 + 8 * word + base % 8, 1))
             b.add(st(300 + word, 40 + word, 1), repeated)
     return b.add(halt()).item(halted=False)
+
+
+@directed(FAMILY)
+def results_that_go_on() -> list[ProgramItem]:
+    """Each operation three times, each reading and writing on where the last one ended."""
+    items = []
+    for n in (4, 64, 65):
+        b = Builder(f"results_that_go_on/{n}").ext(0, pattern(1024, salt=74))
+        for row in EXECUTED:
+            if not row.length:
+                continue
+            at = {operand: 1024 * i for i, operand in enumerate(row.sources)}
+            at |= {operand: 2000 for operand in row.operands if operand.memory == "ext"}
+            if row.destination:
+                at[row.destination] = 2048
+            rest = {o.name: 1 for o in row.operands if o.default is None}
+            for _ in range(3):
+                b.add(instruction(row.op, **rest | {o.name: v for o, v in at.items()} | {"len": n}))
+                at = {operand: base + operand.size(n) for operand, base in at.items()}
+        items.append(b.item(depth=4096))
+    return items

@@ -174,11 +174,11 @@ gls: setup-simulate-formal-icarus-verilator ## synthesize with Yosys, run decode
 
 ##@ Regressions
 .PHONY: regress regress-rerun test-slurm bench-regress
-regress: setup-simulate-report-regress-icarus-verilator ## many jobs, here or on a farm: SUITE=smoke|nightly|full JOBS=n CLUSTER=local|slurm|lsf|sge|pbs SEED=1 RESUME=1 RTL=folder
+regress: setup-simulate-report-regress-icarus-verilator $(if $(call is,SUITE,formal),setup-formal-mutate) ## many jobs, here or on a farm: SUITE=smoke|nightly|formal|full JOBS=n CLUSTER=local|slurm|lsf|sge|pbs SEED=1 RESUME=1 RTL=folder
 	@$(PY) -m sim.regress $(call opt,SUITE,--suite) $(call opt,JOBS,--jobs) $(call opt,RTL,--rtl) \
 	  $(call opt,CLUSTER,--cluster) $(call opt,SEED,--seed) $(call flag,RESUME,--resume)
 
-regress-rerun: setup-simulate-report-regress-icarus-verilator ## one job of a regression again, same seed, with waves: JOB=id [RUN=latest] [RTL=folder]
+regress-rerun: setup-simulate-report-regress-icarus-verilator $(if $(filter proofs.% mutants.%,$(value JOB)),setup-formal-mutate) ## one job of a regression again, same seed, with waves: JOB=id [RUN=latest] [RTL=folder]
 	@$(PY) -m sim.regress.rerun $(call opt,RUN,--run) $(call opt,RTL,--rtl) $(call opt,JOB,--job)
 
 test-slurm: setup-simulate-report-regress-icarus-verilator ## the smoke suite on a private Slurm, with a worker killed in the middle: [SUITE=smoke]

@@ -24,6 +24,7 @@ from sim.shared.cli import Parser, run
 from sim.shared.errors import UsageError
 from sim.shared.junit import Case, Suite
 from sim.shared.outcome import Outcome
+from sim.shared.part import add_part_options
 from sim.shared.patch import PatchError
 from sim.shared.paths import shown
 from sim.shared.results import ResultFiles, print_verdict
@@ -229,11 +230,12 @@ def main() -> int:
     parser.add_argument(
         "--mutants", action=argparse.BooleanOptionalAction, default=True, help="try the mutants"
     )
+    add_part_options(parser, "the proofs")
     args = parser.parse_args()
     check_int("jobs", args.jobs, 1)
     design: Design = args.design
-    proofs = chosen(args.modules)
-    with design_files("formal", design, None) as files:
+    proofs = args.part.dealt(chosen(args.modules))
+    with design_files("formal", design, args.out and args.out.resolve()) as files:
         return prove(proofs, design, args, files)
 
 

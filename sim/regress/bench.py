@@ -146,7 +146,7 @@ def run_overhead(suite: str, base: Path) -> dict[str, Any]:
 def run_scaling(suite: str, base: Path) -> dict[str, Any]:
     """Run the Verilator jobs of a suite with one and with two at a time."""
     jobs = suites.expand(suites.load(run_folder.SUITES), suite, 1)
-    wanted = [job for job in jobs if job.simulator == "verilator" and job.kind != "command"]
+    wanted = [job for job in jobs if job.simulator == "verilator" and job.simulates]
     wanted = wanted[:: -(-len(wanted) // SCALING_JOBS)]
     seconds = {}
     for slots in (1, 2):

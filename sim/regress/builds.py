@@ -18,7 +18,7 @@ VARIABLE = "GA2_REGRESS_BUILDS"  # names the file of the builds to a job
 
 def needed(jobs: Sequence[JobSpec]) -> list[str]:
     """Return the simulators that the jobs run on, each once, in order of first use."""
-    return list(dict.fromkeys(job.simulator for job in jobs if job.kind not in ("command", "noop")))
+    return list(dict.fromkeys(job.simulator for job in jobs if job.simulates))
 
 
 def build_all(

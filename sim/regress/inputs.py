@@ -20,7 +20,7 @@ from sim.shared import files
 from sim.shared.paths import ROOT
 
 # Every file of these counts, whether a job reads it or not: none can be forgotten.
-FOLDERS = ("model", "verif", "sim")
+FOLDERS = ("model", "verif", "sim", "hw/formal")
 # Its jobs are compared one by one.
 APART = "sim/regress/suites.yaml"
 SHOWN = 4

@@ -14,6 +14,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
+from sim.regress.formal import run_formal
 from sim.regress.records import CommandParams, Failure, JobReport, JobSpec
 from sim.regress.run_folder import OUTCOME
 from sim.shared import files
@@ -24,6 +25,8 @@ def do(spec: JobSpec, folder: Path) -> JobReport:
     """Do the job in ``folder``. Raises what the kind of job raises."""
     if spec.kind == "command":
         return run_command(spec, folder)
+    if spec.kind == "formal":
+        return run_formal(spec, folder)
     # The model and the testbench are imported only by jobs that need them.
     from sim.regress.workloads import run_workload
 

@@ -62,7 +62,7 @@ def jobs_of(options: Options, settings: Config, seed: int) -> list[JobSpec]:
     """Return the jobs that the suite has now. Raises RecordError."""
 
     def check(spec: JobSpec) -> None:
-        if spec.kind not in ("command", "noop"):
+        if spec.simulates:
             # The model and the testbench are imported only when something is simulated.
             from sim.regress import workloads
 

@@ -79,12 +79,25 @@ class ServeParams(Params, frozen=True):
     resident: bool = True
 
 
-Kind = Literal["decode", "serve", "random", "directed", "command", "noop"]
+class FormalParams(Params, frozen=True):
+    """The proofs, or the RTL's mutants against them, in so many parts; ``part`` is of one job.
+
+    Of the mutants ``sample`` of each kind, 0 for all.
+    """
+
+    ask: Literal["proofs", "mutants"]
+    sample: Natural = 0
+    parts: Annotated[int, Meta(ge=1, le=1000)] = 1
+    part: Annotated[int, Meta(ge=1, le=1000)] = 1
+
+
+Kind = Literal["decode", "serve", "random", "directed", "formal", "command", "noop"]
 PARAMS: dict[str, type[Params]] = {
     "decode": DecodeParams,
     "serve": ServeParams,
     "random": RandomParams,
     "directed": DirectedParams,
+    "formal": FormalParams,
     "command": CommandParams,
     "noop": NoParams,
 }
@@ -122,6 +135,11 @@ class JobSpec(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     timeout: Seconds
     rtl: str = ""
     waves: bool = False
+
+    @property
+    def simulates(self) -> bool:
+        """Whether it needs a build of the design."""
+        return self.kind not in ("formal", "command", "noop")
 
 
 class Failure(Struct):

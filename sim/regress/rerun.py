@@ -84,7 +84,7 @@ def main() -> int:
     if plan.inputs.design.hash != design.hash:
         print(f"note: it ran on {plan.inputs.design}; this is {design}")
     rtl = "" if design.is_own else str(design.path)
-    spec = structs.replace(spec, rtl=rtl, waves=spec.kind != "command")
+    spec = structs.replace(spec, rtl=rtl, waves=spec.simulates)
     folder = base / "reruns" / f"{spec.id}-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
     folder.mkdir(parents=True)
     try:

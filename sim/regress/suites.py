@@ -19,6 +19,7 @@ from sim.regress.records import (
     PARAMS,
     Count,
     Depth,
+    FormalParams,
     JobSpec,
     Kind,
     Latency,
@@ -37,6 +38,7 @@ IGNORED = {
     "random": ("lat", "depth", "window", "page"),
     "directed": ("depth", "window", "page"),
     "serve": ("depth",),
+    "formal": (*AXES, "seed", "seeds"),
 }
 
 # A job is named after its group, and a folder after the job.
@@ -139,7 +141,7 @@ def read_group(where: str, defaults: Mapping[str, Any], found: Mapping[str, Any]
     convert(group.params, PARAMS[group.kind], f"{where}: params")
     for key in IGNORED.get(group.kind, ()):
         if key in found:
-            raise RecordError(f"{where}: {group.kind} draws its own {key}; leave it out")
+            raise RecordError(f"{where}: jobs of kind {group.kind} heed no {key}; leave it out")
     if "seed" in found and "seeds" in found:
         raise RecordError(f"{where}: has seed and seeds; choose one")
     return group
@@ -209,7 +211,10 @@ def expand(
 
 
 def expand_group(group: Group, master: int, rtl: str = "") -> list[JobSpec]:
-    """Return the jobs of one group: the product of its axes and seeds."""
+    """Return the jobs of one group: the product of its axes and seeds, or the parts of its work."""
+    if group.kind == "formal":
+        shares = convert(group.params, FormalParams, f"{group.name}: params").parts
+        return [part_of(group, number, rtl) for number in range(1, shares + 1)]
     derived = (derive_seed(master, group.name, index) for index in range(group.seeds))
     seeds = group.seed or list(derived)
     axes = [getattr(group, key) for key in AXES]
@@ -233,3 +238,17 @@ def expand_group(group: Group, master: int, rtl: str = "") -> list[JobSpec]:
             )
         )
     return jobs
+
+
+def part_of(group: Group, number: int, rtl: str) -> JobSpec:
+    """Return the job that does one part of a group's work."""
+    return JobSpec(
+        id=f"{group.name}.part{number}",
+        name=group.name,
+        kind=group.kind,
+        params={**group.params, "part": number},
+        seed=0,
+        timeout=group.timeout,
+        rtl=rtl,
+        **{key: getattr(group, key)[0] for key in AXES},
+    )

@@ -13,12 +13,14 @@ from sim.formal.script import Task, write_script
 from sim.mutate.common.finding import KILLED, OPEN, PROVEN, SURVIVED, Finding
 from sim.mutate.common.stages import StageProgress
 from sim.mutate.common.store import Store
+from sim.mutate.proofs.__main__ import chosen, open_store
 from sim.mutate.proofs.campaign import Campaign
 from sim.mutate.proofs.model import make_model
 from sim.mutate.proofs.report import HOLE, REFUTED, UNTRIED, status_of, summarize
 from sim.mutate.proofs.scope import Scopes
 from sim.mutate.proofs.solve import PASSED, UNKNOWN, Answer, search, still_proved
 from sim.mutate.proofs.solve import REFUTED as FAILED
+from sim.shared.part import WHOLE, Part
 
 PROOFS = {proof.name: proof for proof in catalogue().proofs}
 FILE = "ga2_requant.sv"
@@ -122,6 +124,28 @@ def test_a_search_that_met_its_time_limit_is_asked_again(plan, scopes, tmp_path,
     assert statuses() == OPEN
     monkeypatch.undo()
     assert statuses() == KILLED
+
+
+def test_what_parts_found_is_put_together_and_forgotten_together(scopes, tmp_path):
+    for part, finding in [
+        (Part(1, 2), Finding("k", KILLED, engine="e")),
+        (Part(2, 2), Finding("k", OPEN, survived=("vadd",))),
+        (Part(2, 2), Finding("l", SURVIVED)),
+    ]:
+        open_store(tmp_path, part, scopes).add(finding)
+    assert len(list(tmp_path.glob("formal-*-of-2.jsonl"))) == 2
+    whole = open_store(tmp_path, WHOLE, scopes)
+    assert {key: one.status for key, one in whole.findings.items()} == {"k": KILLED, "l": SURVIVED}
+    whole.forget(["k"])
+    assert list(open_store(tmp_path, WHOLE, scopes).findings) == ["l"]
+
+
+def test_parts_of_a_campaign_are_neighbours_of_one_file(plan):
+    shares = [chosen(2, Part(number, 5))(list(plan.mutants.values())) for number in range(1, 6)]
+    files = [mutant.file for share in shares for mutant in share]
+    assert files == sorted(files)
+    whole = chosen(2, WHOLE)(list(plan.mutants.values()))
+    assert [mutant for share in shares for mutant in share] == whole
 
 
 @pytest.mark.parametrize(

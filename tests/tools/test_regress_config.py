@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from sim.regress import suites
 from sim.regress.run_folder import SUITES
 from sim.regress.workloads import check
+from sim.shared.part import Part, part_option
 from verif.typed import RecordError
 
 
@@ -112,6 +114,9 @@ def test_a_wrong_group_is_refused_with_its_value(tmp_path, group, words):
         ("random", "{profile: nope}", "group g: no random profile 'nope'"),
         ("directed", "{slow: 1}", "slow is 1; needs bool"),
         ("directed", "{programs: [nope]}", "group g: no directed program nope"),
+        ("formal", "{}", "group g: params: missing required field ask"),
+        ("formal", "{ask: mutants, parts: 0}", "parts is 0; needs int >= 1"),
+        ("formal", "{ask: lemmas}", "ask is 'lemmas'; known: mutants, proofs"),
         ("directed", "{families: [nope]}", "group g: no family nope; known: "),
     ],
 )
@@ -159,7 +164,7 @@ def test_a_wrong_file_is_refused(tmp_path, text, words):
 
 def test_axes_that_a_kind_ignores_are_refused(tmp_path):
     text = "suites: {s: {groups: [{name: g, kind: random, lat: [1, 8]}]}}"
-    with pytest.raises(RecordError, match="draws its own lat"):
+    with pytest.raises(RecordError, match="heed no lat"):
         suites.expand(load(tmp_path, text), "s", 1)
 
 
@@ -168,3 +173,40 @@ def test_the_suites_of_the_project_expand(suite):
     jobs = suites.expand(suites.load(SUITES), suite, 1, check=check)
     assert {job.simulator for job in jobs} == {"icarus", "verilator"}
     assert {"decode", "serve", "random", "directed"} <= {job.kind for job in jobs}
+
+
+def test_the_formal_suite_is_all_proofs_and_all_mutants_in_parts():
+    jobs = suites.expand(suites.load(SUITES), "formal", 1, rtl="mine", check=check)
+    shares: dict[str, set[Part]] = {}
+    for job in jobs:
+        shares.setdefault(job.params["ask"], set()).add(
+            Part(job.params["part"], job.params["parts"])
+        )
+    assert set(shares) == {"proofs", "mutants"}
+    for parts in shares.values():
+        (of,) = {part.of for part in parts}
+        assert parts == {Part(number, of) for number in range(1, of + 1)}
+    assert not any(job.simulates or job.params.get("sample") for job in jobs)
+    assert {job.rtl for job in jobs} == {"mine"}
+
+
+@pytest.mark.parametrize("axis", ["lat: 8", "seeds: 2", "seed: 1", "simulator: icarus"])
+def test_proofs_have_neither_axes_nor_seeds(tmp_path, axis):
+    text = f"{{name: g, kind: formal, params: {{ask: proofs}}, {axis}}}"
+    with pytest.raises(RecordError, match=f"jobs of kind formal heed no {axis.split(':')[0]}"):
+        suites.expand(load(tmp_path, f"suites: {{s: {{groups: [{text}]}}}}"), "s", 1)
+
+
+@pytest.mark.parametrize("way", [Part.dealt, Part.stretch])
+@pytest.mark.parametrize("of", [1, 3, 7, 20])
+def test_parts_are_everything_once(way, of):
+    work = list(range(17))
+    shares = [way(Part(number, of), work) for number in range(1, of + 1)]
+    assert sorted(item for share in shares for item in share) == work
+    assert max(map(len, shares)) - min(map(len, shares)) <= 1
+
+
+@pytest.mark.parametrize("text", ["0/3", "4/3", "3", "1/0", "-1/3", "a/b"])
+def test_what_is_no_part_is_refused(text):
+    with pytest.raises(argparse.ArgumentTypeError, match="give one such as 3/8"):
+        part_option(text)

@@ -15,10 +15,13 @@ import pytest
 from msgspec import structs
 
 from sim.engine.design import Design
-from sim.regress import buckets, builds, worker, workloads
+from sim.formal.proofs import catalogue
+from sim.mutate.proofs.__main__ import parse
+from sim.regress import buckets, builds, formal, worker, workloads
 from sim.regress.records import JobRecord, JobSpec
 from sim.regress.run_folder import RECORD
 from sim.serving.job import Served
+from sim.shared.part import Part
 from sim.shared.paths import ROOT, RTL
 from verif.stimulus.directed import REGISTRY
 from verif.typed import convert, plain
@@ -150,3 +153,58 @@ def test_a_planted_fault_lands_in_one_bucket_with_instruction_and_rerun(tmp_path
     done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 1, (argv, done.stdout, done.stderr)
     assert "VADD dst=" in done.stdout
+
+
+FORMAL = structs.replace(
+    DECODE, id="p.part1", kind="formal", params={"ask": "proofs", "part": 4, "parts": 99}
+)
+
+
+def test_a_job_of_proofs_does_its_part_and_no_other(tmp_path):
+    """The fourth, which takes a second."""
+    proof = catalogue().proofs[3]
+    record = play(FORMAL, tmp_path)
+    assert (record.status, record.failures) == ("passed", [])
+    assert record.programs == len(proof.properties)
+    (data,) = tmp_path.rglob("formal.json")
+    assert {row["property"] for row in json.loads(data.read_text())["properties"]} == {
+        claim.name for claim in proof.properties
+    }
+
+
+def test_a_job_of_proofs_that_has_nothing_to_do_does_not_pass(tmp_path):
+    params = {"ask": "proofs", "part": 99, "parts": 99}
+    assert not play(structs.replace(FORMAL, params=params), tmp_path).passed
+
+
+def test_a_job_of_proofs_without_a_result_says_why(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    spec = structs.replace(FORMAL, rtl=str(tmp_path / "nowhere"))
+    with pytest.raises(formal.FormalError, match=r"exit status 2: .*nowhere: no such folder"):
+        formal.run_formal(spec, tmp_path)
+
+
+def test_a_job_of_mutants_asks_for_its_part_of_the_sample(tmp_path):
+    params = {"ask": "mutants", "part": 2, "parts": 7, "sample": 3}
+    words = formal.command(structs.replace(FORMAL, params=params, rtl="mine"), tmp_path)[1:]
+    assert words[:2] == ["-m", "sim.mutate.proofs"]
+    options = parse([word for word in words[2:] if not word.startswith("--rtl")])
+    assert (options.part, options.sample, options.out) == (Part(2, 7), 3, tmp_path)
+    assert words[-1] == "--rtl=mine"
+
+
+def test_what_is_not_proved_and_not_refuted_is_a_failure_with_its_rerun():
+    proved = {"module": "ga2_vadd", "property": "p", "verdict": "proved", "mutant": "fails (1 s)"}
+    mutant = {"file": "ga2_vadd.sv", "line": 3, "description": "a -> b"}
+    rows = [
+        *(proved, {**proved, "verdict": "UNKNOWN"}, {**proved, "mutant": "NOT NOTICED (PASS)"}),
+        *({**mutant, "status": "refuted"}, {**mutant, "status": "equivalent"}),
+        *({**mutant, "status": "hole"}, {**mutant, "status": "not yet tried"}),
+    ]
+    found = list(formal.failures(rows))
+    assert [(failure.message, failure.rerun) for failure in found] == [
+        ("ga2_vadd: p: UNKNOWN", "make formal MODULES=vadd"),
+        ("ga2_vadd: p: NOT NOTICED (PASS)", "make formal MODULES=vadd"),
+        ("hole: ga2_vadd.sv:3 a -> b", "make mutate ENGINE=formal"),
+        ("not yet tried: ga2_vadd.sv:3 a -> b", "make mutate ENGINE=formal"),
+    ]

@@ -24,29 +24,38 @@ class Store:
     """Findings by key, in memory and on disk.
 
     Attributes:
-        path: of the file.
+        path: of the file that is appended to.
         basis: names what a finding depends on beside its key. A stored one holds as long as that
             name is still the same.
         findings: what is known.
+        others: files of other writers that were read, too.
     """
 
     path: Path
     basis: Callable[[Finding], str] = _nothing
     findings: dict[str, Finding] = field(default_factory=dict)
+    others: tuple[Path, ...] = ()
 
-    def load(self) -> None:
-        """Read what still holds."""
-        for line in jsonl.read(self.path, Finding):
-            finding = msgspec.convert(line, Finding)
-            if line.get("basis") == self.basis(finding):
-                self.findings[finding.key] = finding
+    def load(self, *others: Path) -> None:
+        """Read what still holds, also from files that others wrote."""
+        self.others = tuple(path for path in others if path != self.path)
+        for path in (*self.others, self.path):
+            for line in jsonl.read(path, Finding):
+                finding = msgspec.convert(line, Finding)
+                known = self.findings.get(finding.key)
+                decided = known is not None and known.status in DECIDED
+                if line.get("basis") == self.basis(finding) and not (
+                    decided and finding.status not in DECIDED
+                ):
+                    self.findings[finding.key] = finding
 
     def forget(self, keys: Iterable[str]) -> None:
         """Forget these findings, on disk, too."""
         gone = set(keys)
         self.findings = {key: one for key, one in self.findings.items() if key not in gone}
-        kept = [line for line in jsonl.read(self.path) if line.get("key") not in gone]
-        write_text(self.path, "".join(f"{json.dumps(line)}\n" for line in kept))
+        for path in (*self.others, self.path):
+            kept = [line for line in jsonl.read(path) if line.get("key") not in gone]
+            write_text(path, "".join(f"{json.dumps(line)}\n" for line in kept))
 
     def add(self, finding: Finding) -> None:
         """Remember a finding; tests survived and proofs tried earlier are kept."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -16,10 +17,12 @@ from sim.mutate.common.store import Store
 from sim.mutate.proofs.campaign import Campaign
 from sim.mutate.proofs.report import FormalSummary, cases, summarize
 from sim.mutate.proofs.scope import Scopes
-from sim.mutate.rtl.plan import Plan, every, make_plan, sample
+from sim.mutate.rtl.mutant import Mutant
+from sim.mutate.rtl.plan import Plan, make_plan, sample
 from sim.shared.cli import Parser, run
 from sim.shared.errors import UsageError
 from sim.shared.junit import Suite
+from sim.shared.part import Part, add_part_options
 from sim.shared.results import ResultFiles
 
 NAME = "formal"
@@ -31,6 +34,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     add_design_option(parser)
     parser.add_argument("--folder", type=Path, help="for state and reports")
     add_campaign_options(parser, 0, "mutants of each kind")
+    add_part_options(parser, "the mutants")
     return parser.parse_args(arguments)
 
 
@@ -43,13 +47,14 @@ def main(arguments: list[str] | None = None) -> int:
     console = Console()
     try:
         check_assumptions(design)
-        plan = make_plan(design, sample(options.sample) if options.sample else every)
+        plan = make_plan(design, chosen(options.sample, options.part))
         files = {plan.keys[number]: mutant.file for number, mutant in plan.mutants.items()}
         scopes = Scopes(design, files)
     except ScriptError as error:
         raise UsageError(str(error)) from None
     print_design(console, design)
-    with design_files(NAME, design, options.folder) as results:
+    out = options.out.resolve() if options.out else options.folder
+    with design_files(NAME, design, out) as results:
         return judge(plan, scopes, options, console, results)
 
 
@@ -57,8 +62,7 @@ def judge(
     plan: Plan, scopes: Scopes, options: argparse.Namespace, console: Console, files: ResultFiles
 ) -> int:
     """Run the campaign of a plan and report."""
-    store = Store(options.folder / "formal.jsonl", scopes.basis)
-    store.load()
+    store = open_store(options.folder, options.part, scopes)
     if options.fresh:
         store.forget(plan.keys.values())
     simulated = Store(options.folder / "state.jsonl", plan.basis.of)
@@ -72,6 +76,28 @@ def judge(
         raise
     summary = summarize(plan, scopes, store, simulated, campaign.times)
     return _finish(files, summary, console)
+
+
+def chosen(per_kind: int, part: Part) -> Callable[[Sequence[Mutant]], Sequence[Mutant]]:
+    """Return a choice of mutants: those of a sample (0: all) that are a part's."""
+
+    def choose(mutants: Sequence[Mutant]) -> Sequence[Mutant]:
+        picked = sample(per_kind)(mutants) if per_kind else mutants
+        # Those of one file share models.
+        return part.stretch(sorted(picked, key=lambda mutant: mutant.file))
+
+    return choose
+
+
+def open_store(folder: Path, part: Part, scopes: Scopes) -> Store:
+    """Return what is known, whichever part found it out; a part appends to a file of its own.
+
+    On file systems of a network two writers of one file would overwrite each other.
+    """
+    own = f"-{part.number}-of-{part.of}" if part.of > 1 else ""
+    store = Store(folder / f"{NAME}{own}.jsonl", scopes.basis)
+    store.load(*sorted(folder.glob(f"{NAME}*.jsonl")))
+    return store
 
 
 def _finish(files: ResultFiles, summary: FormalSummary, console: Console) -> int:

@@ -18,9 +18,9 @@ $(foreach v,$(given),$(eval override $v := $$(value $v))$(if $(findstring $(newl
 $(foreach v,$(filter PYTHON VENV CXX,$(given)),$(eval export $v))
 unexport MAKEFLAGS MFLAGS MAKELEVEL
 # With these Python would skip assertions, run another project or not end, and pytest leave tests out;
-# with the last one every start of Python would compile all modules again.
+# with the last two every warning would stop pip, and every start of Python compile all modules.
 unexport PYTHONOPTIMIZE PYTHONSAFEPATH PYTHONHOME PYTHONINSPECT PYTEST_ADDOPTS PYTEST_PLUGINS
-unexport PYTHONDONTWRITEBYTECODE
+unexport PYTHONWARNINGS PYTHONDONTWRITEBYTECODE
 # Those of make that would call a failure, or nothing at all, a success.
 $(foreach f,e i t,$(if $(findstring $(f),$(filter-out --%,$(firstword -$(MAKEFLAGS)))),\
   $(error make -$(f): no target can be trusted with it)))

@@ -7,6 +7,7 @@ what left the child's group is found then, by a mark that all its descendants in
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import itertools
 import os
@@ -311,5 +312,12 @@ class _Guard:
             if line.startswith("+ :") and self._process.stdin:
                 self._process.stdin.write(line.encode())
 
+    def close(self) -> None:
+        """Let the guard end: it has nobody to watch when this process ends by itself."""
+        if self._process and self._process.stdin:
+            self._process.stdin.close()
+            self._process.wait()
+
 
 _guard = _Guard()
+atexit.register(_guard.close)

@@ -71,6 +71,18 @@ def test_what_left_the_group_ends_with_a_killed_starter(place: Path) -> None:
     wait_until(lambda: not strays(place))
 
 
+def test_a_starter_that_ends_by_itself_leaves_nothing_to_warn_of(place: Path) -> None:
+    started = STARTER.replace("Child([", "with Child([").replace('"log")', '"log"): pass')
+    ended = subprocess.run(
+        [sys.executable, "-X", "dev", "-c", started, str(place), "true"],
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+    )
+    assert (ended.returncode, ended.stderr) == (0, b"")
+
+
 def test_the_guard_knows_a_child_before_it_runs(place: Path) -> None:
     """A starter that dies inside the start, before it could tell anybody of a process, is found."""
     dying = STARTER.replace(

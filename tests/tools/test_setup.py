@@ -480,7 +480,7 @@ def test_environment_that_would_skip_checks_reaches_nobody(machine: Machine) -> 
     python.parent.mkdir(parents=True)
     python.write_text("#!/bin/sh\nset\n")
     python.chmod(0o755)
-    names = [f"PYTHON{name}" for name in ("OPTIMIZE", "SAFEPATH", "HOME", "INSPECT")]
+    names = [f"PYTHON{name}" for name in ("OPTIMIZE", "SAFEPATH", "HOME", "INSPECT", "WARNINGS")]
     names += ["PYTHONDONTWRITEBYTECODE", "PYTEST_ADDOPTS", "PYTEST_PLUGINS"]
     machine.env |= dict.fromkeys(names, "leaked") | {"OTHER": "reached"}
     said = machine.run("make", "test").stdout

@@ -13,7 +13,8 @@ from model.chip.isa import Instruction, Op
 from model.chip.machine import Machine
 from model.chip.timing import Latency
 from model.decode.workload import compile_decode
-from verif.bins.fields import Hit
+from verif.bins.reads import Read, read_by
+from verif.bins.sheet import Hit, Sheet
 from verif.bins.values import value_hits
 from verif.stimulus.profiles import PROFILES
 from verif.stimulus.random_program import random_item
@@ -34,18 +35,23 @@ class Operands:
     ) -> None:
         """Run one program on the reference machine and look at what it reads."""
         machine = Machine(depth)
+        reads: list[Read] = []
 
         def look(_: int, instruction: Instruction) -> None:
             operands = machine.operands(instruction)
             if not operands:  # it faults
                 return
-            self.bins.update(value_hits(instruction, machine.spad))
+            if read := read_by(instruction, machine.spad):
+                reads.append(read)
             if instruction.op == Op.MM:
                 for values in operands.values():
                     places = values.astype(np.int64).ravel() + 128
                     self.matrix += np.bincount(places, minlength=256)
 
         machine.run(program, image, latency, trace=look)
+        sheet = Sheet(1)
+        value_hits(sheet, [reads])
+        self.bins |= sheet.hits()[0]
         self.programs += 1
 
     @property

@@ -10,8 +10,8 @@ import numpy as np
 from model.chip.isa import FaultCode, Instruction, Op, decode
 from model.chip.machine import Machine
 from model.chip.operations import matrix_addresses
-from verif.bins.fields import Hit
 from verif.bins.program import BinRunner
+from verif.bins.sheet import Hit
 from verif.items.program_item import ProgramItem
 from verif.stimulus.directed import REGISTRY
 from verif.stimulus.random_program import random_items

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,8 +21,8 @@ from sim.coverage.workloads import Workload, workloads
 from sim.engine.job_result import JobResult
 from sim.engine.play import play
 from sim.engine.simulator import simulate
-from verif.bins.fields import Hit
-from verif.bins.program import BinRunner
+from verif.bins.program import BinRunner, Deeds, mark_all
+from verif.bins.sheet import Hit
 from verif.env.bin_database import EXCLUDED, PLANNED, BinDatabase
 from verif.env.coverage import Coverage, UnplannedBinError
 from verif.env.predictor import predict
@@ -116,7 +117,8 @@ def test_nothing_to_merge_is_an_error(tmp_path: Path) -> None:
 
 def verdict(passed: bool, *hits: Hit) -> SimpleNamespace:
     return SimpleNamespace(
-        result=SimpleNamespace(passed=passed), prediction=SimpleNamespace(hits=frozenset(hits))
+        result=SimpleNamespace(passed=passed),
+        prediction=SimpleNamespace(deeds=Deeds(hits=set(hits))),
     )
 
 
@@ -163,6 +165,21 @@ def test_prediction_finds_the_same_bins() -> None:
         found.append(set(prediction.hits))
     assert found == model_hits(items)
     assert predict(items[0], spad).hits == frozenset()
+
+
+def test_programs_that_are_looked_at_together_hit_what_each_of_them_hits() -> None:
+    spad, previous, deeds = BinRunner().spad, None, []
+    empty = [ProgramItem("empty", []), ProgramItem("again", [], restart_after=1)]
+    for series in (empty, *(random_items(7, profile, 12) for profile in PROFILES)):
+        for item in series:
+            prediction = predict(item, spad, coverage=True, previous=previous)
+            spad, previous = prediction.spad_after, prediction.expected
+            assert prediction.deeds
+            deeds.append(prediction.deeds)
+    alone = [mark_all([each]).hits()[0] for each in deeds]
+    together = mark_all(deeds)
+    assert together.hits() == alone
+    assert together.counts() == Counter(hit for hits in alone for hit in hits)
 
 
 def test_the_end_of_a_program_that_is_started_again_is_that_of_its_last_run() -> None:

@@ -24,8 +24,8 @@ from model.chip.operation_table import OPERATIONS
 from model.chip.timeline import slot_at, timeline
 from sim.shared.paths import ROOT
 from verif.bins.faults import violations
-from verif.bins.fields import Hit
 from verif.bins.program import BinRunner
+from verif.bins.sheet import Hit
 from verif.plan import load_plan
 from verif.stimulus.profiles import PROFILES, UnknownProfileError
 from verif.stimulus.random_program import random_item, random_items

@@ -6,14 +6,14 @@ A carry that is lost, or a register that is a bit too narrow, shows there and no
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
 
-from model.chip.isa import SPAD_WORDS, FaultCode, Instruction, Op
+import numpy as np
+
+from model.chip.isa import SPAD_WORDS, FaultCode, Op
 from model.chip.machine import RunResult
 from model.chip.operation_table import EXECUTED, MAX_K, OPERATIONS, VECTORS, Operand
-from model.chip.operations import matrix_addresses
-
-Hit = tuple[str, str]
+from verif.bins.rows import EXTERNAL, OPERANDS, Rows
+from verif.bins.sheet import Hit, Index, Sheet, numbers
 
 PLACES = ("across", "ends", "begins", "beside")
 COUNTERS = {"total": 7, "mm": 31, "dma": 3, "vec": 3}
@@ -59,53 +59,48 @@ def length_bins() -> list[str]:
     return [*lengths, *(f"K/{n}" for n in around(MAX_K)), *strides]
 
 
-_POWERS = {1 << k for k in range(17)}
-_NEAR = frozenset(around(SPAD_WORDS))
+_BITS = 17  # powers of two up to the size of the larger memory
+_LOG = np.full((1 << _BITS - 1) + 3, _BITS)
+_LOG[[1 << k for k in range(_BITS)]] = np.arange(_BITS)
+"""Logarithms of powers of two; ``_BITS`` for other numbers."""
+_LIMITS = [1 << 15 if external else SPAD_WORDS >> 1 for external in EXTERNAL]
+REGION = numbers(
+    "boundary_region",
+    [
+        [
+            [f"{name}/{1 << k}/{place}" if name and 1 << k <= limit else None for place in PLACES]
+            for k in range(_BITS + 1)
+        ]
+        for name, limit in zip([*OPERANDS, None], [*_LIMITS, 0], strict=True)
+    ],
+)
+_POWERS = np.array([1 << k for k in range(_BITS + 1)])
+
+_NEAR = around(SPAD_WORDS)
+_PLACE = np.full(SPAD_WORDS + 2, len(_NEAR))
+_PLACE[_NEAR] = np.arange(len(_NEAR))
+"""Place of a number among those beside powers of two; ``len(_NEAR)`` for other numbers."""
+_MEASURED = [row.name if row.length else None for row in OPERATIONS.values()]
+LENGTH = numbers(
+    "boundary_length",
+    [
+        [name and f"{name}/{n}" for n in _NEAR] + [None]
+        for name in [*_MEASURED, "K", "lda", "ldb", "ldc"]
+    ],
+)
 
 
-def boundary_hits(i: Instruction) -> Iterator[Hit]:
-    """Bins of the fields of an instruction that completes."""
-    row = OPERATIONS[i.op]
-    if i.op == Op.MM:
-        where = matrix_addresses(i)
-        for name, addresses in (("dst", where.c), ("A", where.a), ("B", where.b)):
-            low, high = int(addresses.min()), int(addresses.max()) + 1
-            yield from _region_hits(f"MM.{name}", low, high)
-        for name, value in (("K", i.g), ("lda", i.lda), ("ldb", i.ldb), ("ldc", i.ldc)):
-            if value in _NEAR:
-                yield "boundary_length", f"{name}/{value}"
-        return
-    n = i.length
-    if n in _NEAR:
-        yield "boundary_length", f"{row.name}/{n}"
-    for operand in row.regions:
-        base = getattr(i, operand.field)
-        yield from _region_hits(f"{row.name}.{operand.name}", base, base + operand.size(n))
-
-
-def _region_hits(name: str, base: int, end: int) -> Iterator[Hit]:
-    yield from _crossed(name, base.bit_length(), (end - 1).bit_length())
-    for power, place in (
-        (end, "ends"),
-        (base, "begins"),
-        (base - 1, "beside"),
-        (end + 1, "beside"),
-    ):
-        if power in _POWERS and power <= _limit(name):
-            yield "boundary_region", f"{name}/{power}/{place}"
-
-
-def _limit(name: str) -> int:
-    return 1 << 15 if name in ("LD.src", "ST.dst") else SPAD_WORDS >> 1
-
-
-@cache
-def _crossed(name: str, base_bits: int, last_bits: int) -> tuple[Hit, ...]:
-    """Bins of a region whose first and last address have so many bits."""
-    powers = [1 << k for k in range(base_bits, last_bits)]
-    return tuple(
-        ("boundary_region", f"{name}/{power}/across") for power in powers if power <= _limit(name)
-    )
+def boundary_hits(sheet: Sheet, i: Rows) -> None:
+    """Mark the bins of the fields of instructions that complete."""
+    low, high = i.touched
+    across = (low[..., None] < _POWERS) & (high[..., None] > _POWERS)
+    sheet.mark(i.program[:, None], REGION[i.operand, :, 0] * across)
+    for place, power in ((1, high), (2, low), (3, np.maximum(low - 1, 0)), (3, high + 1)):
+        sheet.mark(i.program, REGION[i.operand, _LOG[power], place])
+    sheet.mark(i.program, LENGTH[i.op, _PLACE[i.length]])
+    i = i.take(i.matrices)
+    for row, value in enumerate((i.g, i.d & 0xFFF, i.d >> 12, i.x & 0xFFF), len(OPERATIONS)):
+        sheet.mark(i.program, LENGTH[row, _PLACE[value]])
 
 
 _ENDS = frozenset(around(ENDS))
@@ -136,9 +131,26 @@ def counter_bins() -> list[str]:
     ]
 
 
-def near_power(value: int) -> str | None:
-    """The power of two, 8 at least, that ``value`` is or is beside: ``<power>/<exact, ...>``."""
-    for power, name in ((value, "exact"), (value + 1, "below"), (value - 1, "above")):
-        if power >= 8 and not power & (power - 1):
-            return f"{power}/{name}"
-    return None
+_BESIDE = ("exact", "below", "above")
+
+
+def near_power_names(most: int) -> list[str | None]:
+    """What the indices of ``near_power`` say of numbers up to ``most``."""
+    return [
+        f"{1 << k}/{name}" if k >= 3 else None
+        for k in range(most.bit_length() + 1)
+        for name in _BESIDE
+    ]
+
+
+def near_power(values: Index) -> Index:
+    """Which power of two, 8 at least, each of ``values``, 0 at least, is or is beside.
+
+    Returns:
+        Index into ``near_power_names``; 0 for the values that are none of these.
+    """
+    found = np.zeros_like(values)
+    for which, powers in enumerate((values, values + 1, values - 1)):
+        hit = (powers >= 8) & (powers & (powers - 1) == 0)
+        found[hit] = 3 * (np.frexp(powers[hit])[1] - 1) + which
+    return found

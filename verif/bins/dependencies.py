@@ -2,48 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import lru_cache
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
-from model.chip.isa import EXT_WORDS, Instruction, Op
 from model.chip.operation_table import EXECUTED, OPERATIONS
-from model.chip.operations import matrix_addresses
-
-Hit = tuple[str, str]
-Region = tuple[str, int, int]
-"""Memory, first address, address behind the last."""
+from verif.bins.rows import Rows
+from verif.bins.sheet import Index, Sheet, numbers
 
 RELATIONS = ("same", "overlapping", "adjacent")
-
-
-@dataclass(frozen=True)
-class Accesses:
-    """Regions that an operation reads and writes; of an MM from its lowest to its highest."""
-
-    name: str
-    reads: tuple[Region, ...]
-    writes: tuple[Region, ...]
-
-
-@lru_cache(maxsize=16384)
-def accesses(i: Instruction) -> Accesses:
-    """What an instruction that completes touches."""
-    reads: list[Region] = []
-    writes: list[Region] = []
-    matrix: dict[str, tuple[int, int]] = {}
-    if i.op == Op.MM:
-        where = matrix_addresses(i)
-        named = {"dst": where.c, "A": where.a, "B": where.b}
-        matrix = {name: (int(a.min()), int(a.max()) + 1) for name, a in named.items()}
-    for operand in OPERATIONS[i.op].regions:
-        base = getattr(i, operand.field)
-        low, high = matrix.get(operand.name) or (base, base + operand.size(i.length))
-        written = operand.name == "dst"
-        (writes if written else reads).append((operand.memory, low, high))
-    return Accesses(OPERATIONS[i.op].name, tuple(reads), tuple(writes))
 
 
 def dependency_bins() -> list[str]:
@@ -59,75 +29,141 @@ def dependency_bins() -> list[str]:
     ]
 
 
-@dataclass
-class Followers:
-    """Looks at the instructions of one program in turn."""
+_NAMES = [row.name for row in OPERATIONS.values()]
+_COUNT = len(_NAMES)
+PAIR = numbers("operation_pair", [[f"{a}/{b}" for b in _NAMES] for a in _NAMES])
+TRIPLE = numbers(
+    "operation_triple",
+    [
+        [[[f"{a}/{b}/{c}/{how}" for how in ("apart", "dependent")] for c in _NAMES] for b in _NAMES]
+        for a in _NAMES
+    ],
+)
+DEPENDENCY = numbers(
+    "dependency",
+    [
+        [
+            [[None, *(f"{a}/{b}/{distance}/{how}" for how in RELATIONS)] for distance in (1, 2)]
+            for b in _NAMES
+        ]
+        for a in _NAMES
+    ],
+)
+REPEAT = numbers("repeat", _NAMES)
+MOST_PAIRS = 1 << 18  # looked at in one go
 
-    _number: int = 0
-    _last: list[Accesses] = field(default_factory=list)
-    _seen: dict[Instruction, int] = field(default_factory=dict)
-    # Number of the instruction that wrote a word last, by memory: a look back over all instructions
-    # would make a long program's time quadratic. Most programs repeat nothing: what instructions
-    # wrote is noted there when one comes again.
-    _writer: dict[str, npt.NDArray[np.int32]] = field(default_factory=dict)
-    _unnoted: list[tuple[int, tuple[Region, ...]]] = field(default_factory=list)
-
-    def hits(self, i: Instruction, touched: Accesses) -> list[Hit]:
-        """Bins of the next instruction that completes, which accesses ``touched``."""
-        name, reads, writes = touched.name, touched.reads, touched.writes
-        found: list[Hit] = []
-        dependent = False
-        for distance, before in enumerate(reversed(self._last), 1):
-            for relation in _relations(before.writes, reads):
-                dependent |= relation != "adjacent"
-                found.append(("dependency", f"{before.name}/{name}/{distance}/{relation}"))
-            dependent = dependent or _meet(before.writes, writes) or _meet(before.reads, writes)
-        if len(self._last) == 2:
-            names = f"{self._last[0].name}/{self._last[1].name}"
-            how = "dependent" if dependent else "apart"
-            found.append(("operation_triple", f"{names}/{name}/{how}"))
-        earlier = self._seen.get(i)
-        if earlier is not None and any(
-            self._written(memory)[low:high].max() >= earlier for memory, low, high in reads
-        ):
-            found.append(("repeat", name))
-        self._number += 1
-        self._unnoted.append((self._number, writes))
-        self._seen[i] = self._number
-        self._last = [*self._last[-1:], touched]
-        return found
-
-    def _written(self, memory: str) -> npt.NDArray[np.int32]:
-        """Who wrote each word of a memory last, int32 (65536,); 0: nobody."""
-        for number, writes in self._unnoted:
-            for where, low, high in writes:
-                if where not in self._writer:
-                    self._writer[where] = np.zeros(EXT_WORDS, dtype=np.int32)
-                self._writer[where][low:high] = number
-        self._unnoted.clear()
-        if memory not in self._writer:
-            self._writer[memory] = np.zeros(EXT_WORDS, dtype=np.int32)
-        return self._writer[memory]
+SPAD, EXT = 1, 2  # memories; 0 is none
+_MEMORIES = {"spad": SPAD, "ext": EXT}
+# Memory of the region that an operation writes and of two that it reads, and their slots.
+_MEMORY = np.zeros((3, _COUNT), dtype=np.int64)
+_SLOT = np.zeros((3, _COUNT), dtype=np.int64)
+for _row in EXECUTED:
+    _reads = 0
+    for _slot, _operand in enumerate(_row.regions):
+        _which = 0
+        if _operand.name != "dst":
+            _which = _reads = _reads + 1
+        _SLOT[_which, _row.op] = _slot
+        _MEMORY[_which, _row.op] = _MEMORIES[_operand.memory]
 
 
-def _meet(some: tuple[Region, ...], others: tuple[Region, ...]) -> bool:
-    for memory, low, high in some:
-        for other, start, end in others:
-            if memory == other and low < end and start < high:
-                return True
-    return False
+@dataclass(frozen=True)
+class Regions:
+    """What instructions write (row 0) and read (rows 1 and 2), int64 (3, n) each.
+
+    Attributes:
+        memory: SPAD, EXT or 0 for nothing.
+        low, high: first address, and that behind the last.
+    """
+
+    memory: Index
+    low: Index
+    high: Index
+
+    @classmethod
+    def of(cls, rows: Rows) -> Regions:
+        """Regions of instructions; of an MM from its lowest to its highest address."""
+        slots = _SLOT[:, rows.op]
+        low, high = (np.take_along_axis(each, slots, axis=0) for each in rows.touched)
+        return cls(_MEMORY[:, rows.op], low, high)
+
+    def at(self, which: int, places: Index) -> tuple[Index, Index, Index]:
+        """One region of some instructions."""
+        return self.memory[which, places], self.low[which, places], self.high[which, places]
 
 
-def _relations(writes: tuple[Region, ...], reads: tuple[Region, ...]) -> list[str]:
-    found = []
-    for memory, low, high in writes:
-        for other, start, end in reads:
-            if memory != other or low > end or start > high:
-                continue
-            if low == start:
-                found.append("same")
-            elif low < end and start < high:
-                found.append("overlapping")
-            else:
-                found.append("adjacent")
-    return found
+Region = tuple[Index, Index, Index]
+
+
+def _meet(one: Region, other: Region) -> npt.NDArray[np.bool_]:
+    same = (one[0] == other[0]) & (one[0] > 0)
+    met: npt.NDArray[np.bool_] = same & (one[1] < other[2]) & (other[1] < one[2])
+    return met
+
+
+def _relation(one: Region, other: Region) -> Index:
+    """Number of the relation, 1 the first of ``RELATIONS``; 0 for regions that do not touch."""
+    touch = (one[0] == other[0]) & (one[0] > 0) & (one[1] <= other[2]) & (other[1] <= one[2])
+    overlap = (one[1] < other[2]) & (other[1] < one[2])
+    relation: Index = np.where(one[1] == other[1], 1, np.where(overlap, 2, 3)) * touch
+    return relation
+
+
+def follower_hits(sheet: Sheet, rows: Rows, order: Index, run: Index) -> None:
+    """Mark the bins of instructions that follow each other.
+
+    Args:
+        sheet: where to mark.
+        rows: the different instructions of each program.
+        order: which of them were executed, one after the other, int64 (n,).
+        run: the run of a program that each belongs to, int64 (n,), ascending.
+    """
+    op, program = rows.op[order], rows.program[order]
+    behind = np.flatnonzero(run[1:] == run[:-1]) + 1
+    sheet.mark(program[behind], PAIR[op[behind - 1], op[behind]])
+    executed = op != 0
+    behind = behind[executed[behind]]
+    regions = Regions.of(rows)
+    later = behind[behind > 1]
+    later = later[run[later] == run[later - 2]]
+    dependent = np.zeros(len(order), dtype=np.bool_)
+    for distance, places in ((1, behind), (2, later)):
+        before, now = order[places - distance], order[places]
+        written, rewritten = regions.at(0, before), regions.at(0, now)
+        close = _meet(written, rewritten)
+        for which in (1, 2):
+            close |= _meet(regions.at(which, before), rewritten)
+            relation = _relation(written, regions.at(which, now))
+            close |= (relation == 1) | (relation == 2)
+            bins = DEPENDENCY[op[places - distance], op[places], distance - 1, relation]
+            sheet.mark(program[places], bins)
+        dependent[places] |= close
+    ops = op[later - 2], op[later - 1], op[later], dependent[later].astype(np.int64)
+    sheet.mark(program[later], TRIPLE[ops])
+    _repeat_hits(sheet, rows, regions, order, run)
+
+
+def _repeat_hits(sheet: Sheet, rows: Rows, regions: Regions, order: Index, run: Index) -> None:
+    """Mark instructions that come again when what they read has been written since.
+
+    What the earlier one wrote counts.
+    """
+    key = run * len(rows.op) + order
+    by_key = np.argsort(key, kind="stable")
+    same = np.flatnonzero(key[by_key][1:] == key[by_key][:-1])
+    earlier, again = by_key[same], by_key[same + 1]
+    for first, last in _chunks(again - earlier):
+        which = np.repeat(np.arange(first, last), (again - earlier)[first:last])
+        gap = (again - earlier)[first:last]
+        back = np.arange(len(which)) - np.repeat(np.cumsum(gap) - gap, gap)
+        now = order[again[which]]
+        written = regions.at(0, order[earlier[which] + back])
+        hit = _meet(written, regions.at(1, now)) | _meet(written, regions.at(2, now))
+        sheet.mark(rows.program[now[hit]], REPEAT[rows.op[now[hit]]])
+
+
+def _chunks(sizes: Index) -> Iterator[tuple[int, int]]:
+    """Split into parts of up to about ``MOST_PAIRS`` in sum."""
+    part = np.cumsum(sizes) // MOST_PAIRS
+    edges = np.flatnonzero(np.diff(part, prepend=-1, append=-1)).tolist()
+    yield from pairwise(edges)

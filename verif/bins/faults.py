@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from model.chip.isa import MAX_LENGTH, FaultCode, Instruction
 from model.chip.operation_table import OPERATIONS, Operation
-from verif.bins.fields import Hit
+from verif.bins.sheet import Hit
 
 Violation = tuple[FaultCode, str]
 

@@ -1,96 +1,110 @@
-"""All bins of a program, collected while the model runs it."""
+"""All bins of programs: what is noted of one while the model runs it, and what that comes to."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
-from model.chip.isa import SPAD_WORDS, FaultCode, Instruction, Op, check_fault, decode
+from model.chip.isa import SPAD_WORDS, FaultCode, Instruction
 from model.chip.machine import Machine, RunResult
-from model.chip.operation_table import OPERATIONS
+from model.chip.operations import plan_word
 from verif.bins.boundaries import boundary_hits, run_hits
-from verif.bins.dependencies import Accesses, Followers, accesses
+from verif.bins.dependencies import follower_hits
 from verif.bins.faults import fault_hits
-from verif.bins.fields import Hit, field_hits
+from verif.bins.fields import field_hits
+from verif.bins.reads import Read, read_by
+from verif.bins.rows import Rows
+from verif.bins.sheet import Hit, Sheet
 from verif.bins.surroundings import surroundings_hits
 from verif.bins.values import value_hits
 from verif.items.program_item import ProgramItem
 
 
-@dataclass(frozen=True, slots=True)
-class Static:
-    """What is known of an instruction without its data, looked up once for all that it is.
+@dataclass
+class Deeds:
+    """What a program did, as far as it is needed to find its bins.
+
+    ``note`` goes to ``Machine.run`` (or is called by another trace function), ``finish`` after the
+    run.
 
     Attributes:
-        fault: the rule it breaks.
-        hits: bins of its fields and boundaries; none when it faults.
-        touched: what it reads and writes; None for a HALT and when it faults.
+        program: its words.
+        depth: of its external memory.
+        hits: bins of what happens once: faults, the end, the surroundings.
+        words: of the instructions that completed, with the HALT that ended the last run.
+        begins: where in ``words`` each run begins: a program may be started again.
+        reads: what those with bins of their data read.
+        size: instructions, and words that they read.
     """
 
-    fault: FaultCode
-    hits: frozenset[Hit]
-    touched: Accesses | None
-
-
-@lru_cache(maxsize=16384)
-def static(instruction: Instruction, depth: int) -> Static:
-    """Everything that ``depth`` words of external memory and the fields alone decide."""
-    if fault := check_fault(instruction):
-        return Static(fault, frozenset(), None)
-    fields = field_hits(instruction, depth)
-    if instruction.op == Op.HALT:
-        return Static(fault, frozenset(fields), None)
-    hits = frozenset((*fields, *boundary_hits(instruction)))
-    return Static(fault, hits, accesses(instruction))
-
-
-@dataclass
-class ProgramBins:
-    """Collects the bins of one program.
-
-    ``trace`` goes to ``Machine.run`` (or is called by another trace function), ``finish`` after
-    the run. ``hits`` then holds each bin once, however often the program hit it.
-    """
-
-    machine: Machine
+    program: Sequence[int] = ()
+    depth: int = 0
     hits: set[Hit] = field(default_factory=set)
-    _previous: str = ""
-    _followers: Followers = field(default_factory=Followers)
+    words: list[int] = field(default_factory=list)
+    begins: list[int] = field(default_factory=list)
+    reads: list[Read] = field(default_factory=list)
+    size: int = 0
 
-    def trace(self, pc: int, instruction: Instruction) -> None:
+    def note(self, pc: int, instruction: Instruction, machine: Machine) -> None:
         """Note an instruction that is about to complete or fault."""
-        if pc == 0:  # also of the second run, when the program is started again
-            self._previous, self._followers = "", Followers()
-        known = static(instruction, self.machine.depth)
-        if known.fault:
+        if pc == 0:
+            self.begins.append(len(self.words))
+        word = self.program[pc]
+        if plan_word(word).fault:
             self.hits.update(fault_hits(instruction, pc))
             return
-        self._complete(instruction, known)
-        self.hits.update(value_hits(instruction, self.machine.spad))
-        if known.touched:
-            self.hits.update(self._followers.hits(instruction, known.touched))
+        self.words.append(word)
+        self.size += 1
+        if read := read_by(instruction, machine.spad):
+            self.reads.append(read)
+            self.size += sum([words.size for words in read.words])
 
-    def _complete(self, instruction: Instruction, known: Static) -> None:
-        self.hits |= known.hits
-        name = OPERATIONS[instruction.op].name
-        if self._previous:
-            self.hits.add(("operation_pair", f"{self._previous}/{name}"))
-        self._previous = name
-
-    def finish(
-        self, item: ProgramItem, result: RunResult, previous: RunResult | None = None
-    ) -> set[Hit]:
-        """Add the ending HALT and the surroundings; return all hits."""
+    def finish(self, item: ProgramItem, result: RunResult, previous: RunResult | None) -> None:
+        """Note how the program ended, and its surroundings."""
         pc = result.counters.n_inst  # of the run that ended last
         if result.fault == FaultCode.NONE and pc < len(item.program):
-            halt = decode(item.program[pc])
-            self._complete(halt, static(halt, self.machine.depth))
+            self.begins = self.begins or [0]
+            self.words.append(item.program[pc])
         self.hits.update(run_hits(result))
         self.hits.update(surroundings_hits(item, result, previous))
-        return self.hits
+
+
+def mark_all(programs: Sequence[Deeds]) -> Sheet:
+    """Mark every bin of each of some programs; one after the other costs much more."""
+    sheet = Sheet(len(programs))
+    for program, deeds in enumerate(programs):
+        sheet.name(program, deeds.hits)
+    _mark_instructions(sheet, programs)
+    value_hits(sheet, [deeds.reads for deeds in programs])
+    return sheet
+
+
+def _mark_instructions(sheet: Sheet, programs: Sequence[Deeds]) -> None:
+    """Mark what the fields of instructions and their order say."""
+    owners: list[int] = []
+    different: list[int] = []
+    order: list[int] = []
+    for program, deeds in enumerate(programs):
+        place = {word: len(different) + n for n, word in enumerate(dict.fromkeys(deeds.words))}
+        different += place
+        owners += [program] * len(place)
+        order += [place[word] for word in deeds.words]
+    if not different:
+        return
+    rows = Rows.of(owners, [programs[program].depth for program in owners], different)
+    field_hits(sheet, rows)
+    boundary_hits(sheet, rows)
+    lengths = [
+        end - begin
+        for deeds in programs
+        if deeds.words
+        for begin, end in zip(deeds.begins, [*deeds.begins[1:], len(deeds.words)], strict=True)
+    ]
+    run = np.repeat(np.arange(len(lengths)), lengths)
+    follower_hits(sheet, rows, np.array(order), run)
 
 
 @dataclass
@@ -106,10 +120,12 @@ class BinRunner:
         """Run one item; both memories live on to the next as in the chip."""
         machine = Machine(item.depth)
         machine.spad[:] = item.spad if item.spad is not None else self.spad
-        bins = ProgramBins(machine)
+        deeds = Deeds(item.program, item.depth)
         image = item.image if self.previous is None or not item.inherits else self.previous.ext
-        result = machine.run(item.program, image, item.read_latency, bins.trace)
-        hits = bins.finish(item, result, self.previous)
+        result = machine.run(
+            item.program, image, item.read_latency, lambda pc, i: deeds.note(pc, i, machine)
+        )
+        deeds.finish(item, result, self.previous)
         self.spad = machine.spad
         self.previous = result
-        return result, hits
+        return result, mark_all([deeds]).hits()[0]

@@ -10,7 +10,7 @@ from model.chip.machine import RunResult
 from model.chip.operation_table import OPERATIONS
 from model.chip.timeline import Slot, slot_at, timeline
 from model.chip.timing import OVERHEAD
-from verif.bins.fields import Hit
+from verif.bins.sheet import Hit
 from verif.items.program_item import ProgramItem
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from cocotb_coverage.coverage import CoverPoint, coverage_db
 
-from verif.bins.fields import Hit
+from verif.bins.sheet import Hit
 from verif.plan import Plan
 
 PLANNED = "top.planned"

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from model.chip.isa import Instruction, decode
+from model.chip.isa import Instruction
 from model.chip.machine import Machine
-from verif.bins.dependencies import accesses
+from verif.bins.dependencies import SPAD, Regions
+from verif.bins.rows import Rows
 from verif.env.predictor import Prediction
 from verif.items.result import Mismatch
 
@@ -45,8 +46,14 @@ def overwritten(prediction: Prediction, word: Mismatch, named: Sequence[Mismatch
         return False
     retires = prediction.expected.retires
     completes = any(retire.pc == wrong[0] and not retire.fault for retire in retires)
-    reads = accesses(decode(prediction.item.program[wrong[0]])).reads if completes else ()
-    return not any(memory == "spad" and low <= word.address < high for memory, low, high in reads)
+    return not (completes and reads_word(prediction.item.program[wrong[0]], word.address))
+
+
+def reads_word(word: int, address: int) -> bool:
+    """Say whether a legal instruction may read a word of the scratchpad."""
+    regions = Regions.of(Rows.of([0], [0], [word]))
+    inside = (regions.low <= address) & (address < regions.high)
+    return bool((inside & (regions.memory == SPAD))[1:].any())
 
 
 def operand_values(prediction: Prediction, pc: int) -> str:

@@ -20,6 +20,7 @@ from urllib.parse import quote
 
 from sim.engine.build_cache import cached, read_manifest
 from sim.engine.compilers import (
+    ANSWERS,
     BuildError,
     compilers,
     makefile_environment,
@@ -34,7 +35,6 @@ from sim.shared.process import run_to_end
 
 ENGINE = Path(__file__).resolve().parent
 MAKEFILE = ENGINE / "cocotb.mk"
-FEWER_PYTHONS = ENGINE / "cocotb_python"
 PUBLIC = ENGINE / "public.vlt"
 COVERAGE = ENGINE / "coverage.vlt"
 MAIN = ENGINE / "main.cpp"
@@ -221,7 +221,7 @@ def compile_into(folder: Path, sim: str, inputs: Inputs) -> None:
     env = makefile_environment()
     code = run_to_end(
         [
-            *("make", "-f", place(MAKEFILE), "ga2-build", f"PYTHON_BIN={FEWER_PYTHONS}"),
+            *("make", "-f", place(MAKEFILE), "ga2-build", f"PYTHON_BIN={ANSWERS}"),
             f"SIM={sim}",
             *(f"SIM_BUILD={folder}", f"COCOTB_TOPLEVEL={inputs.top}"),
             f"VERILOG_SOURCES={' '.join(map(place, inputs.files))}",

@@ -16,6 +16,7 @@ from sim.shared.errors import ToolError
 from sim.shared.paths import ROOT
 from sim.shared.process import run_captured
 
+ANSWERS = Path(__file__).resolve().parent / "bin" / "cocotb-config"
 COMPILERS = {"icarus": "iverilog", "verilator": "verilator"}
 
 # What a child may see of the environment. Anything else might be a setting of cocotb, of its
@@ -50,14 +51,23 @@ def tool_environment() -> dict[str, str]:
 def makefile_environment() -> dict[str, str]:
     """Environment for cocotb's makefiles, with the answers for which they would start Python."""
     env = tool_environment()
+    env["PATH"] = os.pathsep.join([str(ANSWERS.parent), env["PATH"]])
+    return env | _answers()
+
+
+@lru_cache
+def _answers() -> dict[str, str]:
+    """What ``ANSWERS`` says, and what makes cocotb's makefiles not ask."""
     extension = next(cocotb_config.base_cocotb_dir.glob("simulator*.so"))
-    env["GPI_USERS"] = f"{find_libpython.find_libpython()};{extension},initialize"
-    env["cocotb_makefiles"] = env["GA2_COCOTB_MAKEFILES"] = str(cocotb_config.makefiles_dir)
-    env["cocotb_libs"] = env["GA2_COCOTB_LIBS"] = str(cocotb_config.libs_dir)
-    env["GA2_COCOTB_SHARE"] = str(cocotb_config.share_dir)
-    env["GA2_PYTHON"] = sys.executable
-    env["GA2_PYTHON_BITS"] = f"{struct.calcsize('P') * 8}bit"
-    return env
+    return {
+        "GPI_USERS": f"{find_libpython.find_libpython()};{extension},initialize",
+        "cocotb_makefiles": str(cocotb_config.makefiles_dir),
+        "cocotb_libs": str(cocotb_config.libs_dir),
+        "GA2_COCOTB_SHARE": str(cocotb_config.share_dir),
+        "GA2_COCOTB_ICARUS": cocotb_config.lib_entry("vpi", "icarus"),
+        "GA2_PYTHON": sys.executable,
+        "GA2_PYTHON_BITS": f"{struct.calcsize('P') * 8}bit",
+    }
 
 
 @lru_cache

@@ -9,8 +9,8 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from sim.engine.builds import FEWER_PYTHONS, MAKEFILE, Build, build
-from sim.engine.compilers import makefile_environment
+from sim.engine.builds import MAKEFILE, Build, build
+from sim.engine.compilers import ANSWERS, makefile_environment
 from sim.engine.design import Design, python_command
 from sim.engine.job_folder import job_path, scratch_folder
 from sim.engine.job_record import JobRecord
@@ -19,6 +19,7 @@ from sim.engine.save_file import write_save_file
 from sim.shared.jsonl import Tail
 from sim.shared.paths import ROOT, RTL, shown
 from sim.shared.process import Child, Ended, StoppedError
+from verif import start
 from verif.items.job import FAILING, JOB_VARIABLE, KEPT, RESULTS_FILE, Job
 from verif.items.result import ProgramResult
 
@@ -109,8 +110,7 @@ def execute(
 def run_environment(folder: Path) -> dict[str, str]:
     """Environment of the simulator; half of it spares start-up time."""
     env = {**makefile_environment(), JOB_VARIABLE: str(folder)}
-    # cocotb would have pytest rewrite the assertions of every module it loads, for 0.9 s.
-    env["COCOTB_REWRITE_ASSERTION_FILES"] = ""
+    env[start.STARTED_BY] = f"{start.__name__}:{start.run.__name__}"
     # The testbench's arrays are small: more threads would only cost their start.
     env["OPENBLAS_NUM_THREADS"] = "1"
     # Notes about objects of the testbench that Python does not look at.
@@ -135,7 +135,8 @@ def command(made: Build, run: JobResult, plusargs: tuple[str, ...], seed: int) -
     old = [made.binary, made.binary.with_suffix(".mk")]
     return [
         *("make", "-s", "-f", str(MAKEFILE), "-I", str(ROOT), f"SIM={made.sim}"),
-        f"PYTHON_BIN={FEWER_PYTHONS}",
+        f"PYTHON_BIN={ANSWERS}",
+        "SHELL=/bin/sh",  # not bash, which starts twenty times
         f"SIM_BUILD={made.folder}",
         f"COCOTB_RESULTS_FILE={run.folder / 'results.xml'}",
         f"COCOTB_RANDOM_SEED={seed}",

@@ -38,7 +38,7 @@ def lints() -> list[Lint]:
     plain = [str(path) for path in TESTBENCH]
     verilator = ["verilator", "--lint-only", "--quiet"]
     icarus = ["iverilog", "-g2012", "-Wall", "-t", "null"]
-    names = ("sim/setup/setup.sh", "sim/setup/verilator", "sim/engine/cocotb_python", ".ci/run")
+    names = ("sim/setup/setup.sh", "sim/setup/verilator", "sim/engine/bin/cocotb-config", ".ci/run")
     scripts = [str(ROOT / name) for name in names]
     return [
         Lint("operations", [sys.executable, "-m", "sim.operations", "--check"]),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -25,6 +25,7 @@ from sim.shared.test_log import record_units
 
 FOLDER = ROOT / "verif" / "units"
 BENCH = FOLDER / "hdl" / "unit_bench.sv"
+PACKAGE = "verif.units"
 TOP = "unit_bench"
 TIMEOUT = 3600.0  # seconds, for a machine that is held up
 STALL_SECONDS = 300.0  # of processor time; a unit takes a few
@@ -40,7 +41,7 @@ class UnitRun:
         error: why the run as a whole is no good, empty otherwise.
         ended: how the simulator came to its end.
         status: exit status of the simulator, 128 and the signal's number after a signal.
-        seconds: wall-clock time, building excluded.
+        seconds: wall-clock time of its tests.
     """
 
     tests: list[str] = field(default_factory=list)
@@ -70,19 +71,19 @@ def build_units(sim: str, rtl: Path | Design = RTL, defines: Sequence[str] = ())
     return build(sim, rtl=rtl, defines=defines, bench=[BENCH], top=TOP)
 
 
-def run_unit(
+def run_units(
     sim: str,
-    unit: str,
+    units: Sequence[str],
     *,
     rtl: Path | Design = RTL,
     seed: int = 1,
     recorded: Path | None = None,
-) -> UnitRun:
-    """Run the tests of one unit.
+) -> dict[str, UnitRun]:
+    """Run the tests of some units in one simulation; return what came of each.
 
     Args:
         sim: ``icarus`` or ``verilator``.
-        unit: module in verif/units.
+        units: modules in verif/units.
         rtl: the design, or its folder.
         seed: of everything random in the tests.
         recorded: where it is noted which tests ran; for the own design in its results anyway.
@@ -92,41 +93,47 @@ def run_unit(
     """
     design = design_of(rtl)
     made = build_units(sim, design)
-    outcome = UnitRun()
     with tempfile.TemporaryDirectory() as name:
         run = JobResult(folder=Path(name), log=Path(name) / "run.log")
-        results = run.folder / "results.xml"
         call = [*command(made, run, (), seed), f"COCOTB_TOPLEVEL={TOP}"]
+        modules = ",".join(f"{PACKAGE}.{unit}" for unit in units)
         # The bench says nothing about simulated time while it runs.
-        execute(
-            [*call, f"COCOTB_TEST_MODULES=verif.units.{unit}"], run, TIMEOUT, stall=STALL_SECONDS
-        )
-        outcome.seconds, outcome.ended, outcome.status = run.seconds, run.ended, run.status
-        cases = take_results(outcome, results)
-        if run.ended is not Ended.EXITED:
-            outcome.error = how_it_ended(run)
-        elif not outcome.tests:
-            outcome.error = f"no test ran:\n{tail(run.log.read_text(errors='replace'))}"
-        elif run.status and not outcome.failures:
-            outcome.error = f"exit status {run.status}"
-        elif not outcome.error and (recorded or design.is_own):
+        execute([*call, f"COCOTB_TEST_MODULES={modules}"], run, TIMEOUT, stall=STALL_SECONDS)
+        outcomes = {unit: UnitRun(ended=run.ended, status=run.status) for unit in units}
+        cases = take_results(outcomes, run.folder / "results.xml")
+        failed = any(outcome.failures for outcome in outcomes.values())
+        for outcome in outcomes.values():
+            if run.ended is not Ended.EXITED:
+                outcome.error = how_it_ended(run)
+            elif not outcome.tests:
+                outcome.error = f"no test ran:\n{tail(run.log.read_text(errors='replace'))}"
+            elif run.status and not failed:
+                outcome.error = f"exit status {run.status}"
+        good = not any(outcome.error for outcome in outcomes.values())
+        if good and (recorded or design.is_own):
             record_units(sim, cases, recorded or RESULTS, design.hash)
-    return outcome
+    return outcomes
 
 
-def take_results(outcome: UnitRun, results: Path) -> list[Case]:
+def run_unit(sim: str, unit: str, *, rtl: Path | Design = RTL) -> UnitRun:
+    """Run the tests of one unit, see ``run_units``."""
+    return run_units(sim, [unit], rtl=rtl)[unit]
+
+
+def take_results(outcomes: Mapping[str, UnitRun], results: Path) -> list[Case]:
     """Read cocotb's results file; when there is none, or half of one, no test ran."""
     try:
         cases = junit.read(results)
     except junit.JunitError as error:
-        outcome.error = str(error)
+        for outcome in outcomes.values():
+            outcome.error = str(error)
         return []
-    outcome.tests += [case.name for case in cases]
-    outcome.failures |= {
-        case.name: case.detail.partition("\n")[0] or str(case.outcome)
-        for case in cases
-        if case.outcome is not Outcome.PASSED
-    }
+    for case in cases:
+        outcome = outcomes[case.classname.removeprefix(f"{PACKAGE}.")]
+        outcome.tests.append(case.name)
+        outcome.seconds += case.seconds
+        if case.outcome is not Outcome.PASSED:
+            outcome.failures[case.name] = case.detail.partition("\n")[0] or str(case.outcome)
     return cases
 
 
@@ -146,8 +153,9 @@ def main() -> int:
     recorded = args.design.output(RESULTS.name)
     good = True
     for sim in [args.sim] if args.sim else SIMULATORS:
-        for unit in args.units or unit_names():
-            outcome = run_unit(sim, unit, rtl=args.design, seed=args.seed, recorded=recorded)
+        units = args.units or unit_names()
+        outcomes = run_units(sim, units, rtl=args.design, seed=args.seed, recorded=recorded)
+        for unit, outcome in outcomes.items():
             good &= outcome.passed
             figures = f"{len(outcome.tests):2} tests {outcome.seconds:5.1f} s"
             print_verdict(console, outcome.passed, f"{sim:9} {unit:13} {figures}")

@@ -26,14 +26,21 @@ from verif.items.result import ProgramResult
 from verif.mutation.protocol import UNIT_TEST, MutantVerdict
 from verif.mutation.test_series import TestSeries, all_items
 
+AT_POWER_UP = "ignored_fields"
+"""A test that executes every operation before it resets anything again."""
+
 
 def power_up_tests(tests: Sequence[TestSeries], each: int = 1) -> list[TestSeries]:
-    """Return the ``each`` cheapest directed tests of every family."""
+    """Return the test that meets the state of power-up, and the ``each`` cheapest of every family.
+
+    The testbench powers up with a reset of one cycle, and what that has left does not live long.
+    """
     families: dict[str, list[TestSeries]] = defaultdict(list)
     for test in tests:
         if test.family and not test.slow:
             families[test.family].append(test)
-    return [
+    first = [test for test in tests if test.name == AT_POWER_UP]
+    return first + [
         test
         for family in families.values()
         for test in sorted(family, key=lambda t: sum(len(item.program) for item in t.items))[:each]

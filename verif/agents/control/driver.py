@@ -55,10 +55,10 @@ class ControlDriver(uvm_driver):
         self.preload = memories
 
     async def power_up(self) -> None:
-        """Start the clock, which rises half a period later, in reset."""
+        """Start the clock, which rises half a period later, in the shortest reset."""
         self.dut.rst.value = 1
         self.dut.clk_enable.value = 1
-        await self.cycles(RESET_CYCLES)
+        await self.cycles(1)
         self.dut.rst.value = 0
         self.probed = bool(self.dut.probed.value)
         self.ready.set()

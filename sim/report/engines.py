@@ -174,7 +174,7 @@ def left_table(mutants: Sequence[Mutant]) -> Table:
         )
         for m in mutants
     ]
-    head = ("proofs", "where", "kind", "mutant", "simulation", "proofs that fail", "near it")
+    head = ("proofs", "where", "kind", "mutant", "simulation", "cannot be proved", "near it")
     caption = "Near it are the properties of its module, the first to look at when one is missing."
     return Table(head, rows, "<<<<<<<", "Holes and open ones", caption)
 

@@ -237,7 +237,7 @@ def proofs_campaign(folder: Path) -> None:
             number, "carry", f"ga2_{'vadd' if number % 2 else 'load'}.sv", 10 + number,
             f"a -> b & <{number}>", status,
             ("busy_time",) if status == REFUTED else (), "vadd" if status == REFUTED else "",
-            float(number), (), ("chip",) if status == UNDECIDED else (),
+            float(number), (), ("dma_is_followed",) if status == UNDECIDED else (),
             () if status == REFUTED else ("request_order",),
             simulation, "directed/ld" if simulation == KILLED else "", 0.25,
         )

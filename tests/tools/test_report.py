@@ -132,7 +132,7 @@ def test_both_engines_stand_side_by_side(full):
         "proofs, refuted 2 1.50 2.0 3",
         "simulation, killed 2 0.25 0.2 0",
         "hole ga2_vadd.sv:13 carry a -&gt; b &amp; &lt;3&gt; killed: directed/ld request_order",
-        "open ga2_load.sv:14 carry a -&gt; b &amp; &lt;4&gt; not yet judged chip request_order",
+        "open ga2_load.sv:14 carry a -&gt; b &amp; &lt;4&gt; not yet judged dma_is_followed",
     ):
         assert shown in plain, plain
     assert "the proofs leave 2 mutants, 1 not yet tried" in full.text

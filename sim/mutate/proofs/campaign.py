@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 from sim.formal.proofs import Proof
 from sim.formal.script import Task, write_script
@@ -19,16 +19,19 @@ from sim.mutate.proofs.solve import PASSED, REFUTED, UNKNOWN, Answer, search, st
 from sim.mutate.rtl.parallel import each
 from sim.mutate.rtl.plan import Plan
 
+SOON, LIMIT = 5.0, 120.0  # seconds of one question
 OUTSIDE = "outside"  # the proof cuts the mutant's file away
-Judge = Callable[[int], Finding]
+FATES = {KILLED: "refuted", SURVIVED: "still proved", OPEN: OPEN}
 
 
 @dataclass
 class Campaign:
     """Asks the proofs about the mutants of a plan.
 
-    A finding's ``survived`` are proofs that were searched in vain or cannot see the mutant, its
-    ``tried`` those that do not go through any more, its ``seconds`` those of all questions.
+    Of a mutant each proof is asked whether it still goes through. One that does not is searched for
+    a run of the design in which a property fails. A finding's ``survived`` are the proofs that go
+    through or cannot see the mutant, its ``tried`` those that do not and were searched in vain, its
+    ``checks`` what fails, its ``seconds`` those of all questions.
 
     Attributes:
         plan, scopes: mutants and proofs.
@@ -51,17 +54,12 @@ class Campaign:
     )
 
     def run(self) -> None:
-        """Search, the likeliest proof for all mutants first; then see what is still proved."""
+        """Ask, the likeliest proof of all mutants first."""
         rounds = max((len(self._proofs(number)) for number in self.numbers), default=0)
         for place in range(rounds):
             began = time.monotonic()
-            self._search(place)
-            self.times[f"search {place + 1}"] = round(time.monotonic() - began, 1)
-        began = time.monotonic()
-        found = {number: self._known(number) for number in self.numbers}
-        todo = [n for n, f in found.items() if f.status == OPEN and f.stage != "induction"]
-        self._stage("what is still proved", todo, self._prove)
-        self.times["proofs"] = round(time.monotonic() - began, 1)
+            self._round(place)
+            self.times[f"proof {place + 1} of each"] = round(time.monotonic() - began, 1)
 
     def _proofs(self, number: int) -> list[Proof]:
         return self.scopes.of(self.plan.mutants[number].file)
@@ -70,59 +68,55 @@ class Campaign:
         key = self.plan.keys[number]
         return self.store.findings.get(key) or Finding(key, OPEN)
 
-    def _search(self, place: int) -> None:
+    def _round(self, place: int) -> None:
         todo = {}
         for number in self.numbers:
             known, proofs = self._known(number), self._proofs(number)
             if known.status != OPEN or place >= len(proofs):
                 continue
-            if proofs[place].name not in known.survived:
+            if proofs[place].name not in (*known.survived, *known.tried):
                 todo[number] = proofs[place]
-        # Side by side what shares a model.
-        order = sorted(todo, key=lambda n: (todo[n].name, self.plan.mutants[n].file))
-        self._stage(f"search, proof {place + 1} of each", order, lambda n: self._one(n, todo[n]))
-
-    def _stage(self, title: str, todo: Sequence[int], judge: Judge) -> None:
         if not todo:
             return
-        with self.progress.stage(title, len(todo)) as stage:
-            for _, finding in each(judge, todo, self.workers):
+        # Side by side what shares a model.
+        order = sorted(todo, key=lambda n: (todo[n].name, self.plan.mutants[n].file))
+        with self.progress.stage(f"proof {place + 1} of each", len(order)) as stage:
+            for _, finding in each(lambda n: self._judge(n, todo[n]), order, self.workers):
                 self.store.add(finding)
-                stage.advance(
-                    {KILLED: "refuted", SURVIVED: "still proved"}.get(finding.status, OPEN)
-                )
+                stage.advance(FATES[finding.status])
 
-    def _one(self, number: int, proof: Proof) -> Finding:
-        key = self.plan.keys[number]
-        answer = self._ask(number, proof, Task.SEARCH)
-        spent = round(self._known(number).seconds + answer.seconds, 2)
-        if answer.status == REFUTED:
-            return Finding(key, KILLED, "search", answer.failed, seconds=spent, engine=proof.name)
+    def _judge(self, number: int, proof: Proof) -> Finding:
+        """Look for a run for a short time, then whether there can be one, then for longer."""
+        known = self._known(number)
+        soon = self._ask(number, proof, Task.SEARCH, SOON)
+        found = Finding(known.key, OPEN, "search", seconds=round(known.seconds + soon.seconds, 2))
+        if soon.status == REFUTED:
+            return replace(found, status=KILLED, checks=soon.failed, engine=proof.name)
+        proved = self._ask(number, proof, Task.PROVE, LIMIT)
+        found = replace(found, stage="proof", seconds=round(found.seconds + proved.seconds, 2))
+        if proved.status in (PASSED, OUTSIDE):
+            passed = {*known.survived, proof.name}
+            through = all(each.name in passed for each in self._proofs(number))
+            status = SURVIVED if through else OPEN
+            return replace(found, status=status, checks=known.checks, survived=(proof.name,))
+        named = all("." not in label for label in proved.failed)  # no helper
+        if proved.status == REFUTED and named:
+            return replace(found, status=KILLED, checks=proved.failed, engine=proof.name)
+        late = soon if soon.status == PASSED else self._ask(number, proof, Task.SEARCH, LIMIT)
+        found = replace(found, stage="search", seconds=round(found.seconds + late.seconds, 2))
+        if late.status == REFUTED:
+            return replace(found, status=KILLED, checks=late.failed, engine=proof.name)
         # A time limit met, perhaps because the machine was busy, is no verdict: it is asked again.
-        vain = () if answer.status == UNKNOWN else (proof.name,)
-        return Finding(key, OPEN, "search", seconds=spent, survived=vain)
+        unlimited = UNKNOWN not in (proved.status, late.status)
+        failing = tuple(dict.fromkeys((*known.checks, *proved.failed)))
+        return replace(found, checks=failing, tried=(proof.name,) if unlimited else ())
 
-    def _prove(self, number: int) -> Finding:
-        """All proofs that see the mutant go through: no property notices it."""
-        key, spent = self.plan.keys[number], self._known(number).seconds
-        for proof in self._proofs(number):
-            answer = self._ask(number, proof, Task.PROVE)
-            spent = round(spent + answer.seconds, 2)
-            named = all("." not in label for label in answer.failed)  # no helper
-            if answer.status == REFUTED and named:
-                return Finding(
-                    key, KILLED, "base case", answer.failed, seconds=spent, engine=proof.name
-                )
-            if answer.status not in (PASSED, OUTSIDE):
-                return Finding(key, OPEN, "induction", seconds=spent, tried=(proof.name,))
-        return Finding(key, SURVIVED, "induction", seconds=spent)
-
-    def _ask(self, number: int, proof: Proof, task: Task) -> Answer:
+    def _ask(self, number: int, proof: Proof, task: Task, limit: float) -> Answer:
         model = self._model(number, proof, task)
         if not model.inside:
             return Answer(OUTSIDE, (), 0.0)
         ask = search if task is Task.SEARCH else still_proved
-        return ask(model.awake(number), proof)
+        return ask(model.awake(number), proof, limit)
 
     def _model(self, number: int, proof: Proof, task: Task) -> Model:
         mutant = self.plan.mutants[number]

@@ -32,8 +32,8 @@ class FormalRow:
             not yet tried.
         properties, proof: that refute it.
         seconds: of all questions.
-        searched: proofs without a counterexample.
-        failing: proofs that do not go through any more.
+        passing: proofs that still go through.
+        failing: properties and helpers of others, which cannot be proved any more.
         should: properties of its module that might see it.
         simulation, test, simulation_seconds: the other engine's verdict, killing test and cost.
     """
@@ -47,7 +47,7 @@ class FormalRow:
     properties: tuple[str, ...]
     proof: str
     seconds: float
-    searched: tuple[str, ...]
+    passing: tuple[str, ...]
     failing: tuple[str, ...]
     should: tuple[str, ...]
     simulation: str
@@ -133,7 +133,7 @@ def summarize(
                 known.engine if known and refuted else "",
                 known.seconds if known else 0.0,
                 known.survived if known else (),
-                known.tried if known else (),
+                known.checks if known and not refuted else (),
                 () if refuted else tuple(
                     dict.fromkeys(claim.name for proof in near for claim in proof.properties)
                 ),

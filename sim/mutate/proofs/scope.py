@@ -17,6 +17,7 @@ from sim.mutate.common.finding import KILLED, Finding
 from sim.shared.files import digest
 
 EFFECT = "GA2_EFFECT"
+CHIP = "ga2"
 
 
 class Scopes:
@@ -51,17 +52,14 @@ class Scopes:
     def of(self, file: str) -> list[Proof]:
         """Proofs whose module has a file in it, the likeliest first.
 
-        Those of its own module, with effects (which include the times) before the others; then the
-        smallest module around it.
+        Those of its own module, then of the smallest module around it. Of a unit those of effects
+        include the times, of the chip they leave out faults and counters.
         """
 
         def order(proof: Proof) -> tuple[bool, int, bool]:
-            own = f"{proof.module}.sv" == file
-            return (
-                not own,
-                len(self._needed[proof.name]) if not own else 0,
-                (EFFECT not in proof.defines),
-            )
+            own, chip = f"{proof.module}.sv" == file, proof.module == CHIP
+            size = 0 if own else len(self._needed[proof.name])
+            return not own, size, (EFFECT in proof.defines) == chip
 
         found = [proof for proof in self.proofs.values() if file in self._needed[proof.name]]
         return sorted(found, key=order)

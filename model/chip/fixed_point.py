@@ -43,10 +43,10 @@ def round_half_away(p: npt.ArrayLike, s: int) -> IntArray:
     if not 0 <= s <= MAX_SHIFT:
         raise ValueError(f"shift {s} outside 0..{MAX_SHIFT}")
     value = np.asarray(p, dtype=np.int64)
-    half = 1 << (s - 1) if s else 0
-    magnitude = (np.abs(value) + half) >> s
-    sign = value >> 63  # 0 or -1, so xor and subtract negate where p is negative
-    return np.asarray((magnitude ^ sign) - sign)
+    if s == 0:
+        return value
+    # The shift rounds down: with half a step added ties go up, with 1 less than that, down.
+    return np.asarray((value + (1 << (s - 1)) + (value >> 63)) >> s)
 
 
 def requantize(acc: npt.ArrayLike, m: int, s: int, relu: bool | int = False) -> IntArray:

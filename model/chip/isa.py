@@ -6,8 +6,8 @@ its fault codes.  ``check_fault`` is the single place in the model that decides 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from model.chip.operation_table import (
     EXT_WORDS,
@@ -49,8 +49,7 @@ class EncodingError(ValueError):
     """A field value does not fit its field."""
 
 
-@dataclass(frozen=True, slots=True)
-class Instruction:
+class Instruction(NamedTuple):
     """The eleven raw fields of one word, with properties that name their meaning per operation.
 
     Args:
@@ -118,13 +117,16 @@ def encode(instr: Instruction) -> int:
     Raises:
         EncodingError: a field is negative or wider than its place in the word.
     """
-    word = 0
-    for name, (low, width) in FIELDS.items():
-        value = int(getattr(instr, name))
-        if not 0 <= value < 1 << width:
-            raise EncodingError(f"field {name}={value} does not fit {width} bits in {instr}")
-        word |= value << low
-    return word
+    op, a, b, c, d, e, f, g, h, fl, x = map(int, instr)
+    # What is left of any field to the right of its width, all ones for a negative one.
+    if op >> 4 | (a | b | c) >> 16 | d >> 24 | e >> 6 | (f | g | h) >> 8 | fl >> 4 | x >> 18:
+        for name, (_, width) in FIELDS.items():
+            value = int(getattr(instr, name))
+            if not 0 <= value < 1 << width:
+                raise EncodingError(f"field {name}={value} does not fit {width} bits in {instr}")
+    upper = op << 60 | a << 44 | b << 28 | c << 12 | d >> 12
+    lower = (d & 0xFFF) << 52 | e << 46 | f << 38 | g << 30 | h << 22 | fl << 18 | x
+    return upper << 64 | lower
 
 
 @lru_cache(maxsize=8192)
@@ -137,17 +139,17 @@ def decode(word: int) -> Instruction:
     if not 0 <= word < 1 << WORD_BITS:
         raise EncodingError(f"instruction word {word:#x} is not a 128-bit unsigned number")
     return Instruction(
-        op=word >> 124,
-        a=word >> 108 & 0xFFFF,
-        b=word >> 92 & 0xFFFF,
-        c=word >> 76 & 0xFFFF,
-        d=word >> 52 & 0xFFFFFF,
-        e=word >> 46 & 0x3F,
-        f=word >> 38 & 0xFF,
-        g=word >> 30 & 0xFF,
-        h=word >> 22 & 0xFF,
-        fl=word >> 18 & 0xF,
-        x=word & 0x3FFFF,
+        word >> 124,
+        word >> 108 & 0xFFFF,
+        word >> 92 & 0xFFFF,
+        word >> 76 & 0xFFFF,
+        word >> 52 & 0xFFFFFF,
+        word >> 46 & 0x3F,
+        word >> 38 & 0xFF,
+        word >> 30 & 0xFF,
+        word >> 22 & 0xFF,
+        word >> 18 & 0xF,
+        word & 0x3FFFF,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,8 +20,7 @@ DEFAULT_DEPTH = 8192
 MAX_PROGRAM = 65535  # one address must be left that reads as HALT
 
 
-@dataclass(frozen=True, slots=True)
-class Retire:
+class Retire(NamedTuple):
     """One completed or faulting instruction (HALT makes no record).
 
     Attributes:
@@ -43,8 +42,7 @@ class Retire:
     signature: int
 
 
-@dataclass(frozen=True, slots=True)
-class Burst:
+class Burst(NamedTuple):
     """External traffic of one LD or ST: consecutive words from ``addr``."""
 
     kind: Literal["read", "write"]

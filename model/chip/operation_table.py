@@ -7,9 +7,10 @@ an operation still lacks.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
+from types import CodeType
 from typing import Literal
 
 SPAD_WORDS = 4096
@@ -64,6 +65,9 @@ class FaultCode(IntEnum):
     OVERLAP = 5
 
 
+_NO_GLOBALS: dict[str, object] = {"__builtins__": {}}
+
+
 @dataclass(frozen=True)
 class Operand:
     """An operand: ``width`` bits of ``field`` from bit ``low`` of the field.
@@ -98,7 +102,7 @@ class Operand:
         """Bits of its field that it takes."""
         return (1 << self.width) - 1 << self.low
 
-    @property
+    @cached_property
     def limit(self) -> int:
         """Words of the memory it points into."""
         return EXT_WORDS if self.memory == "ext" else SPAD_WORDS
@@ -140,7 +144,6 @@ class Operation:
     weight: int = 0
     module: str = ""
     parameters: str = ""
-    _code: dict[str, object] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
     def name(self) -> str:
@@ -178,7 +181,7 @@ class Operation:
         """Words written for a word of its length, at least 1."""
         return max((o.per_length for o in self.regions), default=1) or 1
 
-    @property
+    @cached_property
     def longest(self) -> int:
         """Largest length that is no LENGTH fault."""
         return MAX_LENGTH // self.expansion
@@ -204,11 +207,18 @@ class Operation:
                 return operand
         raise KeyError(f"{self.name} has no operand {name!r}")
 
+    @cached_property
+    def _busy_code(self) -> CodeType:
+        return compile(self.busy, f"<busy time of {self.name}>", "eval")
+
+    @cached_property
+    def timed(self) -> tuple[Operand, ...]:
+        """The operands that its busy cycles depend on."""
+        return tuple(o for o in self.operands if o.name in self._busy_code.co_names)
+
     def busy_cycles(self, **values: int) -> int:
         """Busy cycles for these values of its operands, and of LAT where its formula has it."""
-        if "busy" not in self._code:
-            self._code["busy"] = compile(self.busy, f"<busy time of {self.name}>", "eval")
-        cycles: int = eval(self._code["busy"], {"__builtins__": {}}, values)  # type: ignore[arg-type]
+        cycles: int = eval(self._busy_code, _NO_GLOBALS, values)
         return cycles
 
 

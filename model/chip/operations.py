@@ -7,8 +7,8 @@ word-by-word order because the fault rules let regions overlap only where they a
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -26,8 +26,7 @@ _STEPS = np.arange(256, dtype=np.int64)
 _NIBBLE_SHIFTS = np.arange(0, 32, 4, dtype=np.uint32)
 
 
-@dataclass(frozen=True, slots=True)
-class MatrixAddresses:
+class MatrixAddresses(NamedTuple):
     """Scratchpad addresses of an MM: A is (M, K), B is (K, N), C is (M*N,) in write order."""
 
     a: Index
@@ -35,8 +34,7 @@ class MatrixAddresses:
     c: Index
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(NamedTuple):
     """A decoded word with everything about it that does not depend on data.
 
     Attributes:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from model.chip.isa import Op
 from model.chip.operations import plan_word
 from model.chip.timing import OVERHEAD, Latency, load_cycles
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(NamedTuple):
     """The cycles of one instruction; cycle 1 is the first FETCH after ``start`` was sampled.
 
     Attributes:

@@ -108,4 +108,4 @@ def busy_cycles(
         raise ValueError(f"operation {instr.op} has no busy time: it faults")
     if row.op == Op.LD:
         return load_cycles(instr.length, latency, first_request)
-    return row.busy_cycles(**{operand.name: operand.of(instr) for operand in row.operands})
+    return row.busy_cycles(**{operand.name: operand.of(instr) for operand in row.timed})

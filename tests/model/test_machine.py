@@ -40,12 +40,12 @@ def assert_same_as_scalar(program: list[int], seed: int, depth: int, latency: li
     machine, scalar = filled(depth, seed), ScalarGa2(depth, noise(isa.SPAD_WORDS, seed).tolist())
     result = machine.run(program, image, latency)
     scalar.run(program, image.tolist(), latency)
-    assert [dataclasses.astuple(r) for r in result.retires] == scalar.retires
+    assert list(map(tuple, result.retires)) == scalar.retires
     assert machine.spad.tolist() == scalar.spad
     assert result.ext.tolist() == scalar.ext
     assert dataclasses.asdict(result.counters) == scalar.cycles
     assert (result.fault, result.fault_pc) == (scalar.fault, scalar.fault_pc)
-    assert [dataclasses.astuple(b) for b in result.bursts] == scalar.bursts
+    assert list(map(tuple, result.bursts)) == scalar.bursts
 
 
 @settings(max_examples=200, deadline=None)
@@ -252,18 +252,18 @@ def test_operands_are_as_wide_as_their_unit_looks() -> None:
 
 def test_records_of_a_run_cannot_be_changed() -> None:
     result = Machine().run(words_of(isa.ld(0, 0, 1)))
-    with pytest.raises(dataclasses.FrozenInstanceError):
+    with pytest.raises(AttributeError):
         result.retires[0].busy = 0  # type: ignore[misc]
-    with pytest.raises(dataclasses.FrozenInstanceError):
+    with pytest.raises(AttributeError):
         result.bursts[0].length = 0  # type: ignore[misc]
 
 
 def test_plans_are_shared_and_so_cannot_be_changed() -> None:
     plan = plan_word(isa.encode(isa.mm(0, 0, 0, 1, 1, 1)))
     assert plan_word(isa.encode(plan.instr)) is plan
-    with pytest.raises(dataclasses.FrozenInstanceError):
+    with pytest.raises(AttributeError):
         plan.busy = 0  # type: ignore[misc]
-    with pytest.raises(dataclasses.FrozenInstanceError):
+    with pytest.raises(AttributeError):
         plan.matrix.a = plan.matrix.b  # type: ignore[misc, union-attr]
 
 

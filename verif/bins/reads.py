@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,8 +19,7 @@ from verif.bins.sheet import Index
 Bits = npt.NDArray[np.bool_]
 
 
-@dataclass(frozen=True)
-class Read:
+class Read(NamedTuple):
     """An instruction about to run, and copies of the words that it reads, operand by operand."""
 
     instruction: Instruction

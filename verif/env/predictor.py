@@ -6,13 +6,14 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
-import numpy as np
 from pyuvm import ConfigDB, uvm_analysis_port, uvm_component
 
 from model.chip.image import Words
 from model.chip.isa import Instruction, Op
 from model.chip.machine import Machine, RunResult
+from model.chip.operations import plan_word
 from verif.bins.program import Deeds, mark_all
 from verif.bins.sheet import Hit
 from verif.env.analysis_input import AnalysisInput
@@ -20,8 +21,7 @@ from verif.env.config import EnvConfig
 from verif.items.program_item import ProgramItem, ProgramItemError
 
 
-@dataclass(frozen=True)
-class StoredWords:
+class StoredWords(NamedTuple):
     """External writes of one ST: ``data``, uint32 (n,), to ``addr`` and on."""
 
     pc: int
@@ -78,9 +78,9 @@ def predict(
     deeds = Deeds(item.program, item.depth) if coverage else None
 
     def note(pc: int, instr: Instruction) -> None:
-        # A faulting ST has no operands.
-        if instr.op == Op.ST and (operands := machine.operands(instr)):
-            stores.append(StoredWords(pc, instr.b, operands["src"].astype(np.uint32, copy=False)))
+        if instr.op == Op.ST and not plan_word(item.program[pc]).fault:
+            data = machine.spad[instr.a : instr.a + instr.c].copy()
+            stores.append(StoredWords(pc, instr.b, data))
         if deeds:
             deeds.note(pc, instr, machine)
 

@@ -21,21 +21,20 @@ _INT8_TABLE = words([INT8_CORNERS[i % len(INT8_CORNERS)] for i in range(256)])
 _INT32_TABLE = words([INT32_CORNERS[i % len(INT32_CORNERS)] for i in range(256)])
 
 
-def random_words(source: Source, count: int, mix: Sequence[tuple[int, int]]) -> Words:
-    """``count`` random words (a multiple of 64) in blocks of the kinds that ``mix`` weighs.
+def random_words(source: Source, count: int, ladder: Sequence[int]) -> Words:
+    """``count`` random words (a multiple of 64) in blocks of kinds picked from ``ladder``.
 
     Args:
         source: where the randomness comes from.
         count: number of words.
-        mix: (weight, index into KINDS) pairs.
+        ladder: indices into KINDS.
     """
     raw = np.frombuffer(source.octets(4 * count), dtype="<u4").astype(np.uint32)
     blocks = raw.reshape(-1, BLOCK)
-    ladder = [kind for weight, kind in mix for _ in range(weight)]
-    choice = source.octets(len(blocks))
-    kinds = np.array([ladder[octet * len(ladder) >> 8] for octet in choice])
-    for kind in range(1, len(KINDS)):
-        rows = np.flatnonzero(kinds == kind)
+    choice = np.frombuffer(source.octets(len(blocks)), dtype=np.uint8).astype(np.int64)
+    kinds = np.array(ladder)[choice * len(ladder) >> 8]
+    for kind in set(ladder) - {0}:
+        rows = (kinds == kind).nonzero()[0]
         if len(rows):
             blocks[rows] = _shaped(kind, blocks[rows])
     return raw

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 
 from model.chip.isa import (
@@ -143,7 +142,7 @@ def random_instruction(o: Operands) -> Instruction:
 
     It is legal except when its operands crowd the scratchpad so that no legal place was found.
     """
-    op = o.source.weighted(o.profile.ops)
+    op = o.source.pick(o.profile.op_ladder)
     continues = bool(o.written) and o.source.chance(o.profile.continues)
     o.long = continues and o.source.chance(LONG_ONES)
     made = MAKERS[op](o)
@@ -160,7 +159,7 @@ def continued(o: Operands, made: Instruction) -> Instruction:
     """Move the results to where those of the last of its kind end, or the last of all; if legal."""
     base, size = o.written[-2]
     end = o.ends.get(made.op, base + size) if o.source.chance(75) else base + size
-    moved = replace(made, a=end)
+    moved = made._replace(a=end)
     if end >= SPAD_WORDS or check_fault(moved) != FaultCode.NONE:
         return made
     o.written[-1] = (end, o.written[-1][1])

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from model.chip.isa import EXT_WORDS, MAX_LENGTH, SPAD_WORDS
 from model.chip.operation_table import MAX_K
-from verif.stimulus.profiles import Profile
+from verif.stimulus.profiles import Profile, ladder
 from verif.stimulus.source import Source
 
 CORNER_LENGTHS = ((6, 1), (4, 2), (3, 3), (3, 4), (2, 7), (2, 8), (2, 9), (2, 16), (1, 33), (1, 64))
+_CORNER_LENGTHS = ladder(CORNER_LENGTHS)
 LONG = (64, 100)  # a vector beyond what short programs have, yet cheap
 CORNER_STRIDES = (0, 1, 2, 3, 4, 5, 63, 64, 65, 100, 1024, 2047, 2048, 4094, 4095)
 CORNER_MANTISSAS = (0, 1, 2, 3, 1 << 22, (1 << 23) - 1, 1 << 23, (1 << 23) + 1, (1 << 24) - 1)
@@ -61,11 +62,11 @@ class Operands:
         if self.long:
             value = self.source.between(*LONG)
         elif self.corner():
-            value = self.source.weighted(CORNER_LENGTHS)
+            value = self.source.pick(_CORNER_LENGTHS)
         elif self.at_power():
             value = self.near_power(self.profile.lengths[-1][1])
         else:
-            value = self.source.between(1, self.source.weighted(self.profile.lengths))
+            value = self.source.between(1, self.source.pick(self.profile.length_ladder))
         return min(value, longest)
 
     def place(self, length: int, limit: int = SPAD_WORDS) -> int:
@@ -143,7 +144,7 @@ class Operands:
             return self.source.pick((1, 1, 2, 3, 4, 5, 8, 63, 64))
         if self.at_power():
             return min(MAX_K, self.near_power(self.profile.inner[-1][1]))
-        return self.source.between(1, self.source.weighted(self.profile.inner))
+        return self.source.between(1, self.source.pick(self.profile.inner_ladder))
 
     def stride(self, dense: int) -> int:
         """A stride: mostly the dense one; else beside it, or any, or a corner value."""

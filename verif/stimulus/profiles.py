@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from model.chip.operation_table import EXECUTED, Op
 
 Weights = tuple[tuple[int, int], ...]
+
+
+def ladder(table: Weights) -> tuple[int, ...]:
+    """Each value as often as its weight says: one pick of it costs less than to add weights up."""
+    return tuple(value for weight, value in table for _ in range(weight))
+
 
 EVEN_OPS: Weights = tuple((row.weight, row.op) for row in EXECUTED)
 
@@ -68,6 +75,26 @@ class Profile:
     boundary: int = 0
     raw: int = 0
     surroundings: SurroundingsOdds = field(default_factory=SurroundingsOdds)
+
+    @cached_property
+    def op_ladder(self) -> tuple[int, ...]:
+        """Operations to pick from."""
+        return ladder(self.ops)
+
+    @cached_property
+    def length_ladder(self) -> tuple[int, ...]:
+        """Longest lengths to pick from."""
+        return ladder(self.lengths)
+
+    @cached_property
+    def inner_ladder(self) -> tuple[int, ...]:
+        """Longest K to pick from."""
+        return ladder(self.inner)
+
+    @cached_property
+    def content_ladder(self) -> tuple[int, ...]:
+        """Kinds of memory contents to pick from."""
+        return ladder(self.contents)
 
 
 ALL = "all"  # every profile

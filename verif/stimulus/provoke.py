@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from model.chip.isa import Instruction, Op, encode
 from model.chip.operation_table import EXECUTED, OPERATIONS, UNDEFINED_OPS
 from verif.stimulus.instructions import MAKERS, random_instruction
@@ -34,7 +32,7 @@ def _moved(o: Operands, i: Instruction) -> Instruction:
         if kind < 6:
             field, most = source.pick((("f", 4), ("g", 64), ("h", 4)))
             values = (0, 1, most, most + 1, source.bits(8))
-            return replace(i, **{field: source.pick(values)})
+            return i._replace(**{field: source.pick(values)})
         return _with_base(o, i, source.pick("abc"))
     if kind < 2:
         return _with_length(o, i)
@@ -54,7 +52,7 @@ def _with_length(o: Operands, i: Instruction) -> Instruction:
     table = ((5, 0), (3, most + 1), (1, most), (2, 4096), (2, source.bits(16)), (1, 65535))
     length = source.weighted(table)
     field, mask = length_operand.field, length_operand.mask
-    return replace(i, **{field: getattr(i, field) & ~mask | length})
+    return i._replace(**{field: getattr(i, field) & ~mask | length})
 
 
 def _with_base(o: Operands, i: Instruction, field: str) -> Instruction:
@@ -65,7 +63,7 @@ def _with_base(o: Operands, i: Instruction, field: str) -> Instruction:
     size = max(1, operand.size(i.length))
     fits = max(0, limit - size)
     values = (fits, fits, fits + 1, limit - 1, limit, source.bits(16))
-    return replace(i, **{field: min(65535, source.pick(values))})
+    return i._replace(**{field: min(65535, source.pick(values))})
 
 
 def _shifted(o: Operands, i: Instruction) -> Instruction:
@@ -76,7 +74,7 @@ def _shifted(o: Operands, i: Instruction) -> Instruction:
     written = row.expansion * length
     base = i.c if len(row.sources) > 1 and source.bits(1) else i.b
     offset = source.pick((1, -1, length - 1, 1 - length, length, -written, 1 - written, 0))
-    return replace(i, a=min(65535, max(0, base + offset)))
+    return i._replace(a=min(65535, max(0, base + offset)))
 
 
 def raw_word(o: Operands) -> int:

@@ -33,7 +33,7 @@ def random_item(seed: int, profile: str, index: int) -> ProgramItem:
     around = random_surroundings(source, chosen.surroundings, program, index)
     depth = EXT_WORDS if source.chance(chosen.all_external) else chosen.depth
     size = chosen.depth if around.keep_scratchpad else chosen.depth + SPAD_WORDS
-    contents = random_words(source, size, chosen.contents)
+    contents = random_words(source, size, chosen.content_ladder)
     return ProgramItem(
         name=f"{profile}-{seed}-{index}",
         program=program,
@@ -62,7 +62,7 @@ def _program(source: Source, profile: Profile) -> list[int]:
     program = []
     legal: list[Instruction] = []
     if source.chance(profile.crowd):
-        program += [encode(instruction) for instruction in crowd(operands)]
+        program += _encoded(crowd(operands))
     for _ in range(source.between(*profile.instructions)):
         draw = source.below(100)
         if draw < profile.boundary:
@@ -76,7 +76,7 @@ def _program(source: Source, profile: Profile) -> list[int]:
             legal.append(random_instruction(operands))
             program.append(encode(legal[-1]))
     if source.chance(profile.marathon):
-        program += [encode(instruction) for instruction in marathon(operands)]
+        program += _encoded(marathon(operands))
     program += _final_stores(source, operands, profile.depth)
     if not source.chance(5):
         # Anything may stand in a HALT's other fields and behind it.
@@ -84,6 +84,12 @@ def _program(source: Source, profile: Profile) -> list[int]:
         if source.chance(20):
             program.append(encode(random_instruction(operands)))
     return program
+
+
+def _encoded(instructions: list[Instruction]) -> list[int]:
+    """Encode few different instructions that come often."""
+    words = {instruction: encode(instruction) for instruction in set(instructions)}
+    return [words[instruction] for instruction in instructions]
 
 
 def _final_stores(source: Source, operands: Operands, depth: int) -> list[int]:

@@ -25,10 +25,10 @@ class Source:
 
     def below(self, limit: int) -> int:
         """An integer in 0..limit-1, uniform."""
-        width = limit.bit_length()
-        value = self.bits(width)
+        bits, width = self.bits, limit.bit_length()
+        value = bits(width)
         while value >= limit:
-            value = self.bits(width)
+            value = bits(width)
         return value
 
     def between(self, low: int, high: int) -> int:
@@ -37,7 +37,11 @@ class Source:
 
     def chance(self, percent: int) -> bool:
         """True in ``percent`` of a hundred draws."""
-        return self.below(100) < percent
+        bits = self.bits  # as below(100), which this is called for most
+        value = bits(7)
+        while value >= 100:
+            value = bits(7)
+        return value < percent
 
     def pick(self, choices: Sequence[T]) -> T:
         """One of ``choices``, uniform."""

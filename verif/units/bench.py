@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 import cocotb
@@ -209,5 +209,5 @@ def signature(writes: Sequence[tuple[int, int]]) -> int:
 
 def describe(instr: Instruction) -> str:
     """Name an instruction with its fields other than zero, for messages."""
-    fields = {name: value for name, value in asdict(instr).items() if value and name != "op"}
+    fields = {name: value for name, value in instr._asdict().items() if value and name != "op"}
     return " ".join([Op(instr.op).name, *(f"{name}={value}" for name, value in fields.items())])

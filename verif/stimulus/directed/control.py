@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -67,7 +66,7 @@ def with_junk(instruction: Instruction) -> Instruction:
         if name != "op":
             ignored = ((1 << width) - 1) & ~named.get(name, 0)
             changed[name] = getattr(instruction, name) | ignored
-    return replace(instruction, **changed)
+    return instruction._replace(**changed)
 
 
 @directed(FAMILY)
@@ -184,7 +183,7 @@ def restart_after_fault() -> list[ProgramItem]:
     causes = {
         "opcode": Instruction(13),
         "length": ld(0, 0, 0),
-        "shape": replace(mm(0, 10, 20, 1, 1, 1), f=5),
+        "shape": mm(0, 10, 20, 1, 1, 1)._replace(f=5),
         "address": st(4096, 0, 1),
         "overlap": sm(10, 11, 5),
     }

@@ -7,7 +7,7 @@ happen. The causes are data, so that the test plan and the coverage can name the
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 from model.chip.isa import (
@@ -67,17 +67,17 @@ def _lengths(op: Op) -> Iterator[Cause]:
         yield Cause(FaultCode.LENGTH, f"length{length}", _vector(op, length))
     if row.length and row.length.field == "d":
         # Only d[15:0] is the length: bits above do not make a zero length legal.
-        zero = replace(_vector(op, 0), d=0xFF0000)
+        zero = _vector(op, 0)._replace(d=0xFF0000)
         yield Cause(FaultCode.LENGTH, "length0_upper_bits", zero)
 
 
 def _shapes() -> Iterator[Cause]:
     for m in (0, 5, 8, 255):
-        yield Cause(FaultCode.SHAPE, f"m{m}", replace(mm(100, 0, 50, 1, 4, 4), f=m))
+        yield Cause(FaultCode.SHAPE, f"m{m}", mm(100, 0, 50, 1, 4, 4)._replace(f=m))
     for n in (0, 5, 8, 255):
-        yield Cause(FaultCode.SHAPE, f"n{n}", replace(mm(100, 0, 50, 4, 4, 1), h=n))
+        yield Cause(FaultCode.SHAPE, f"n{n}", mm(100, 0, 50, 4, 4, 1)._replace(h=n))
     for k in (0, 65, 128, 255):
-        yield Cause(FaultCode.SHAPE, f"k{k}", replace(mm(100, 0, 50, 4, 1, 4), g=k))
+        yield Cause(FaultCode.SHAPE, f"k{k}", mm(100, 0, 50, 4, 1, 4)._replace(g=k))
 
 
 def _addresses(op: Op) -> Iterator[Cause]:
@@ -88,15 +88,15 @@ def _addresses(op: Op) -> Iterator[Cause]:
         field = operand.field
         if operand.memory == "spad":
             for value in BASES:
-                yield Cause(FaultCode.ADDRESS, f"{field}{value}", replace(base, **{field: value}))
+                yield Cause(FaultCode.ADDRESS, f"{field}{value}", base._replace(**{field: value}))
         if operand.per_length:
             limit = operand.limit
             over = limit - operand.size(n) + 1
-            yield Cause(FaultCode.ADDRESS, f"{field}_one_over", replace(base, **{field: over}))
-            last = replace(base, **{field: limit - 1})
+            yield Cause(FaultCode.ADDRESS, f"{field}_one_over", base._replace(**{field: over}))
+            last = base._replace(**{field: limit - 1})
             yield Cause(FaultCode.ADDRESS, f"{field}_last_word", last)
     if op != Op.MM and len(OPERATIONS[op].sources) < 2:
-        longest = replace(base, a=9, b=8, c=511) if op == Op.UNPACK else replace(base, b=2, c=4095)
+        longest = base._replace(a=9, b=8, c=511) if op == Op.UNPACK else base._replace(b=2, c=4095)
         yield Cause(FaultCode.ADDRESS, "longest", longest)
 
 
@@ -153,8 +153,8 @@ def _priorities() -> Iterator[Cause]:
     yield Cause(code.LENGTH, "length_over_overlap_rq", rq(1, 0, 4096, 1, 0))
     yield Cause(code.LENGTH, "length_over_overlap_sm", sm(1, 0, 4096))
     yield Cause(code.LENGTH, "length_over_overlap_unpack", unpack(0, 0, 512))
-    yield Cause(code.SHAPE, "shape_over_address", replace(mm(0, 0, 0, 1, 1, 1), a=4096, f=0))
-    yield Cause(code.SHAPE, "shape_over_address_k", replace(mm(0, 0, 0, 1, 1, 1), c=9999, g=65))
+    yield Cause(code.SHAPE, "shape_over_address", mm(0, 0, 0, 1, 1, 1)._replace(a=4096, f=0))
+    yield Cause(code.SHAPE, "shape_over_address_k", mm(0, 0, 0, 1, 1, 1)._replace(c=9999, g=65))
     yield Cause(code.ADDRESS, "address_over_overlap_rq", rq(4090, 4089, 10, 1, 0))
     yield Cause(code.ADDRESS, "address_over_overlap_sm", sm(4087, 4086, 10))
     yield Cause(code.ADDRESS, "address_over_overlap_unpack", unpack(4080, 4085, 4))

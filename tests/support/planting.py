@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import shutil
+import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from sim.shared.files import locked
+from sim.shared.files import digest, locked
 from sim.shared.patch import PatchError, patch
 from sim.shared.paths import BUILD
 
@@ -20,6 +21,21 @@ _OUTPUT = re.compile(r"^ +output +(?:wire|logic)[^,;\n]*?(\w+),?(?: *//.*)?$", r
 def design_copy(source: Path, target: Path) -> Path:
     """Copy the design; returns the copy's folder."""
     shutil.copytree(source, target)
+    return target
+
+
+def kept(folder: Path) -> Path:
+    """Move a design to a place named after its contents, where all that is built of it is found."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    names = [str(path.relative_to(folder)) for path in files]
+    target = BUILD / "tests" / f"rtl-{digest(*names, *files)}"
+    if not target.exists():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        own = Path(tempfile.mkdtemp(dir=target.parent)) / "rtl"
+        shutil.move(folder, own)
+        with suppress(OSError):  # another test was faster
+            own.rename(target)
+        shutil.rmtree(own.parent)
     return target
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from planting import kept
 from sabotage import plant
 from testbench_conformance import items_of
 
@@ -27,7 +28,7 @@ def said(built: Build, job: Job) -> list[str]:
 @pytest.fixture(scope="module")
 def builds(tmp_path_factory: pytest.TempPathFactory) -> tuple[Build, Build]:
     """A design with planted faults, one of them chosen by the program, under both main programs."""
-    rtl = plant(RTL, tmp_path_factory.mktemp("main") / "rtl")
+    rtl = kept(plant(RTL, tmp_path_factory.mktemp("main") / "rtl"))
     ours, cocotbs = build("verilator", rtl=rtl), build("verilator", rtl=rtl, cocotb_main=True)
     assert ours.folder != cocotbs.folder
     return ours, cocotbs

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from broken_rules import WRONG, plant
+from planting import kept
 
 from model.chip.isa import amax, encode, halt, ld, mm, rq, sm, st, unpack, vadd
 from sim.engine.simulator import simulate
@@ -31,7 +32,7 @@ PROGRAM = [
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> list[ProgramResult]:
     """One program after the other: sound, rule 1 broken, sound, rule 2 broken, ..."""
-    rtl = plant(RTL, tmp_path_factory.mktemp("rules") / "rtl")
+    rtl = kept(plant(RTL, tmp_path_factory.mktemp("rules") / "rtl"))
     image = np.random.default_rng(1).integers(0, 2**32, 64, dtype=np.uint32)
     spad = np.zeros(4096, dtype=np.uint32)
     program = [encode(instruction) for instruction in PROGRAM]

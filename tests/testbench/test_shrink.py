@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from planted_bugs import BUGS, plant
+from planting import kept
 
 from model.chip.isa import Instruction, Op, decode, encode, halt, ld, sm, st, unpack, vadd
 from model.chip.machine import Machine
@@ -173,7 +174,7 @@ def test_failures_are_told_apart_by_kind_and_operation() -> None:
 
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return plant(RTL, tmp_path_factory.mktemp("planted") / "rtl")
+    return kept(plant(RTL, tmp_path_factory.mktemp("planted") / "rtl"))
 
 
 def shrink_bug(about: str, rtl: Path, folder: Path) -> Shrunk:

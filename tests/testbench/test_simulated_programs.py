@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from front_end import call
 from planted_bugs import BUGS, replant
+from planting import kept
 from rich.console import Console
 
 from model.chip.isa import SPAD_WORDS, encode, ld, sm, st
@@ -167,7 +168,7 @@ def test_late_answers_end_in_time_in_a_program_that_loads_later() -> None:
 
 def test_a_failing_program_is_reduced_and_can_be_replayed(tmp_path: Path) -> None:
     """From the command line to the command it prints, which fails only on the bad design."""
-    rtl = replant(RTL, tmp_path / "rtl", BUGS[0])
+    rtl = kept(replant(RTL, tmp_path / "rtl", BUGS[0]))
     arguments = ("--count", 6, "--seed", 7, "--rtl", rtl, "--results", tmp_path)
     done = call("programs.random_programs", *arguments)
     assert done.returncode == 1, done.stderr
@@ -184,7 +185,7 @@ def test_a_failing_program_is_reduced_and_can_be_replayed(tmp_path: Path) -> Non
         assert f"{len(failed)} programs fail alike" in done.stdout
 
     words = dict(word.split("=", 1) for word in reduced["replay"].split() if "=" in word)
-    assert words["RTL"] == str(rtl)
+    assert ROOT / words["RTL"] == rtl
     files = ("--program", words["PROGRAM"])
     for name in ("EXT", "SPAD"):
         files += (f"--{name.lower()}", words[name]) if name in words else ()

@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 import psutil
 import pytest
+from planting import kept
 from rich.console import Console
 
 from model.chip.isa import SPAD_WORDS, amax, encode, halt, ld, mm, rq, sm, st, unpack, vadd
@@ -51,6 +52,16 @@ PROGRAM = [
 # Each in a program of its own: a fault may keep its unit busy for ever.
 SINGLE = (st(800, 64, 16), vadd(800, 600, 700, 16), unpack(900, 0, 2), amax(1000, 512, 16))
 SPIN = Patch("ga2.sv", "`ifdef FORMAL", "always @(posedge start) forever #0;\n`ifdef FORMAL")
+# One design, which is compiled once: what it says hangs on the program.
+COMPLAINTS = Patch(
+    "ga2.sv",
+    "`ifdef FORMAL",
+    'always @(posedge clk) if (retire && is_vadd) $warning("vadd of %0d", d[11:0]);\n'
+    'always @(posedge clk) if (retire && is_sm) assert (c != 3) else $error("three");\n'
+    "always @(posedge clk) if (retire && is_amax) begin\n"
+    '  repeat (3000) $display("the design talks and talks and talks");\n  $stop;\nend\n'
+    "`ifdef FORMAL",
+)
 
 
 def item(name: str = "program", program: Sequence[int] = PROGRAM) -> ProgramItem:
@@ -60,11 +71,11 @@ def item(name: str = "program", program: Sequence[int] = PROGRAM) -> ProgramItem
 
 def planted(folder: Path, *patches: Patch) -> Path:
     """A copy of the design with faults."""
-    shutil.copytree(RTL, folder, dirs_exist_ok=True)
+    shutil.copytree(RTL, folder)
     for patch in patches:
         path = folder / patch.file
         path.write_text(patch.apply(path.read_text()))
-    return folder
+    return kept(folder)
 
 
 # Texts of assertions, and what makes each of them fire.
@@ -144,14 +155,7 @@ def test_each_assertion_of_the_design_fires(
 @pytest.mark.parametrize("sim", SIMULATORS)
 def test_a_complaint_fails_the_program_in_which_it_is_made(sim: str, tmp_path: Path) -> None:
     """Also a mere warning, of a design that does everything right."""
-    complain = Patch(
-        "ga2.sv",
-        "`ifdef FORMAL",
-        'always @(posedge clk) if (retire && is_vadd) $warning("vadd of %0d", d[11:0]);\n'
-        'always @(posedge clk) if (retire && is_sm) assert (c != 3) else $error("three");\n'
-        "`ifdef FORMAL",
-    )
-    rtl = planted(tmp_path / "rtl", complain)
+    rtl = planted(tmp_path / "rtl", COMPLAINTS)
     quiet = ProgramItem("quiet", [encode(ld(0, 0, 8)), encode(halt())])
     three = ProgramItem("three", [encode(sm(0, 64, 3)), encode(halt())])
     job = Job(items=[quiet, item("loud"), three, quiet])
@@ -167,16 +171,10 @@ def test_a_complaint_fails_the_program_in_which_it_is_made(sim: str, tmp_path: P
 @pytest.mark.parametrize("sim", SIMULATORS)
 def test_a_stop_fails_the_program_in_which_it_is_made(sim: str, tmp_path: Path) -> None:
     """Icarus would go on after it; what is said before it must not hide it either."""
-    stop = Patch(
-        "ga2.sv",
-        "`ifdef FORMAL",
-        "always @(posedge clk) if (retire && is_sm) begin\n"
-        '  repeat (3000) $display("the design talks and talks and talks");\n  $stop;\nend\n'
-        "`ifdef FORMAL",
-    )
     quiet = ProgramItem("quiet", [encode(ld(0, 0, 8)), encode(halt())])
-    job = Job(items=[quiet, item("stopped")])
-    run = simulate(sim, job, rtl=planted(tmp_path / "rtl", stop), folder=tmp_path / "job")
+    stopped = item("stopped", [encode(amax(1000, 0, 16)), encode(halt())])
+    rtl = planted(tmp_path / "rtl", COMPLAINTS)
+    run = simulate(sim, Job(items=[quiet, stopped]), rtl=rtl, folder=tmp_path / "job")
     assert [result.passed for result in run.results] == [True, False]
     assert [m.kind for m in run.results[1].mismatches] == ["assertion"]
     assert "Verilog $stop" in run.results[1].mismatches[0].message

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import psutil
 import pytest
+from planting import kept
 from sabotage import SABOTAGES, WRONG_ADDRESS, number, plant
 from testbench_conformance import typical
 
@@ -30,7 +31,7 @@ PC = {"LD": 0, "MM": 1, "RQ": 2, "VADD": 3, "AMAX": 4, "ST": 5}
 @pytest.fixture(scope="module")
 def sabotaged(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """Every fault in one simulation, with a sound run after each."""
-    rtl = plant(RTL, tmp_path_factory.mktemp("sabotage") / "rtl")
+    rtl = kept(plant(RTL, tmp_path_factory.mktemp("sabotage") / "rtl"))
     items = []
     for sabotage in SABOTAGES:
         name, chosen = sabotage.name, number(sabotage.name)

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from planting import kept
 from sabotage import plant
 from testbench_conformance import SETS, Said, complaints
 from testbench_faults import FAULTS, SOUND
@@ -30,7 +31,7 @@ Runs = dict[str, Said]
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
     """Both sets with every faulty testbench: one build, one simulation."""
     folder = tmp_path_factory.mktemp("faults")
-    made = build("icarus", rtl=plant(RTL, folder / "rtl"))
+    made = build("icarus", rtl=kept(plant(RTL, folder / "rtl")))
     run = JobResult(folder=folder, log=folder / "run.log")
     environment = run_environment(folder)
     environment["PYTHONPATH"] = f"{SUPPORT}:{environment['PYTHONPATH']}"

@@ -7,24 +7,21 @@ from pathlib import Path
 
 import pytest
 from planting import kept_place
+from rich.console import Console
 
 from sim.engine.design import own_design
+from sim.mutate.common.finding import KILLED, Finding
+from sim.mutate.common.stages import StageProgress
+from sim.mutate.common.store import Store
+from sim.mutate.rtl.basis import make_basis
+from sim.mutate.rtl.campaign import Campaign
 from sim.mutate.rtl.mutant import Edit, Form, Mutant
-from sim.mutate.rtl.runner import UNIT_MODULE, Runner
-from sim.mutate.rtl.schema import MUTANTS, write
+from sim.mutate.rtl.plan import Plan
 from sim.mutate.rtl.source import read_sources
-from sim.programs.units import (
-    TOP,
-    UnitRun,
-    build_units,
-    run_unit,
-    run_units,
-    take_results,
-    unit_names,
-)
+from sim.programs.units import UnitRun, run_unit, run_units, take_results, unit_names
 from sim.shared.patch import patch
 from sim.shared.paths import SIMULATORS
-from verif.mutation.protocol import UNIT_TEST, MutantVerdict
+from verif.mutation.protocol import UNIT_TEST
 
 # Per unit: the file, an expression or statement in it, and what makes it wrong in one special case.
 FAULTS = [
@@ -90,45 +87,40 @@ def test_every_unit_has_planted_faults() -> None:
     assert {unit for unit, *_ in FAULTS} == set(unit_names())
 
 
-def mutant(number: int, texts: Mapping[str, str]) -> Mutant:
-    """One of ``FAULTS``: a whole expression or, with a semicolon, a statement becomes another."""
-    _, file, sound, wrong = FAULTS[number]
+def mutant(unit: str, file: str, sound: str, wrong: str, texts: Mapping[str, str]) -> Mutant:
+    """A whole expression or, with a semicolon, a statement of the design becomes another one."""
     patch(texts[file], sound, wrong, file)  # raises when it is not there exactly once
     start = texts[file].index(sound)
     form = Form.STMT if sound.endswith(";") else Form.EXPR
-    return Mutant("planted", file, 0, wrong, (Edit(file, start, start + len(sound), wrong, form),))
+    return Mutant(unit, file, 0, wrong, (Edit(file, start, start + len(sound), wrong, form),))
 
 
 @pytest.fixture(scope="module")
-def verdicts() -> dict[int, MutantVerdict]:
-    """What the unit tests of each fault's module say, of the sound design first, in one build."""
-    texts = read_sources(own_design())
-    found: dict[int, MutantVerdict] = {}
+def findings() -> dict[str, Finding]:
+    """What a mutation campaign's unit tests say of each fault, all in one build of the bench.
+
+    The design itself is judged before them, which fails the campaign when it does not pass.
+    """
+    design = own_design()
+    texts = read_sources(design)
+    mutants = {number: mutant(*fault, texts) for number, fault in enumerate(FAULTS, 1)}
+    keys = {number: one.description for number, one in mutants.items()}
+    plan = Plan(design, texts, mutants, keys, [], make_basis(design, texts, []), [])
     with kept_place("unit") as place:
-        write(place / "rtl", texts, {n + 1: mutant(n, texts) for n in range(len(FAULTS))})
-        built = build_units("verilator", place / "rtl", [MUTANTS])
-        files = {n + 1: file for n, (_, file, *_) in enumerate(FAULTS)}
-
-        def take(verdict: MutantVerdict) -> None:
-            found[verdict.number] = verdict
-
-        Runner(built, files, (), place / "runs", take, workers=1, module=UNIT_MODULE, top=TOP).run(
-            list(files)
-        )
-    return found
+        store = Store(place / "state.jsonl", plan.basis.of)
+        progress = StageProgress(Console(quiet=True), quiet=True)
+        Campaign(plan, store, place, 1, progress)._unit_tests()
+    return dict(store.findings)
 
 
-@pytest.mark.parametrize("number", range(len(FAULTS)), ids=lambda n: FAULTS[n][3])
-def test_finds_planted_fault(verdicts: dict[int, MutantVerdict], number: int) -> None:
-    unit, file, _, wrong = FAULTS[number]
-    verdict = verdicts[number + 1]
-    assert verdict.killed, f"no test of {unit} noticed {wrong!r} in {file}"
-    assert verdict.checks == (UNIT_TEST,), verdict
-    assert verdict.test.startswith(f"unit/{unit}::"), verdict
-
-
-def test_the_sound_design_passes_beside_its_faults(verdicts: dict[int, MutantVerdict]) -> None:
-    assert not verdicts[0].killed, verdicts[0]
+@pytest.mark.parametrize(("unit", "file", "sound", "wrong"), FAULTS)
+def test_finds_planted_fault(
+    unit: str, file: str, sound: str, wrong: str, findings: dict[str, Finding]
+) -> None:
+    found = findings[wrong]
+    assert found.status == KILLED, f"no test of {unit} noticed {wrong!r} in {file}"
+    assert found.checks == (UNIT_TEST,), found
+    assert found.test.startswith(f"unit/{unit}::"), found
 
 
 def test_no_results_is_a_failure(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import re
@@ -15,7 +14,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from front_end import call
+from front_end import call, call_process
+from planting import kept
 
 from model.chip.assembler import assemble
 from model.chip.image import parse_hex
@@ -23,7 +23,6 @@ from model.chip.machine import Machine
 from sim.engine.agree import compare_results
 from sim.programs.program_file import read_image, read_program
 from sim.shared import junit
-from sim.shared.cli import run
 from sim.shared.patch import patch
 from sim.shared.paths import ROOT, RTL
 from verif.items.result import ProgramResult
@@ -34,19 +33,15 @@ COPY = "LD dst=0 src=16 len=8\nST src=0 dst=32 len=8\nHALT\n"
 
 
 @pytest.fixture
-def refused(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Refused:
+def refused(monkeypatch: pytest.MonkeyPatch) -> Refused:
     """A function that calls a front end, which must refuse with one line, and returns it."""
 
     def refuse(module: str, *arguments: str | Path) -> str:
-        monkeypatch.setattr(sys, "argv", [module, *map(str, arguments)])
         monkeypatch.chdir(ROOT)
-        with pytest.raises(SystemExit) as ended:
-            run(module, importlib.import_module(f"sim.{module}").main)
-        shown = capsys.readouterr()
-        assert ended.value.code == 2
-        assert shown.out == ""
-        assert len(shown.err.splitlines()) == 1, shown.err
-        return shown.err
+        done = call(module, *arguments)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert len(done.stderr.splitlines()) == 1, done.stderr
+        return done.stderr
 
     return refuse
 
@@ -181,7 +176,7 @@ def planted(folder: Path, file: str, old: str, new: str) -> Path:
     rtl = folder / "rtl"
     shutil.copytree(RTL, rtl)
     (rtl / file).write_text(patch((rtl / file).read_text(), old, new, file))
-    return rtl
+    return kept(rtl)
 
 
 COPY_EXAMPLE = ("--program", "examples/copy.asm", "--ext", "examples/copy.hex")
@@ -251,7 +246,7 @@ def test_hex_program_error_names_the_line(refused: Refused, tmp_path: Path, digi
 
 
 def test_errors_leave_with_their_exit_code() -> None:
-    done = call("decode", "--windows", "0")
+    done = call_process("decode", "--windows", "0")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "decode: error: WINDOWS=0: '0' is neither 'none' nor a number above 0\n"
 

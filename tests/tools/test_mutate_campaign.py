@@ -230,24 +230,6 @@ def test_a_unit_test_kills_what_no_program_can_show():
     assert verdict.program.startswith("unit/scratchpad::"), verdict
 
 
-def test_unit_tests_judge_mutants_of_their_module_in_one_build(folder, console):
-    """A carry into a counter's highest bit, which no program reaches."""
-    plan = own_plan()
-    number = next(
-        n
-        for n, m in plan.mutants.items()
-        if m.kind == "carry" and "carry into bit 31" in m.description
-    )
-    plan.mutants = {1: plan.mutants[number]}
-    plan.keys = {1: "key1"}
-    assert plan.mutants[1].file == "ga2_counters.sv"
-    store = Store(folder / "state.jsonl", plan.basis.of)
-    Campaign(plan, store, folder, 1, StageProgress(console, quiet=True))._unit_tests()
-    found = store.findings["key1"]
-    assert (found.status, found.checks) == (KILLED, ("unit test",))
-    assert found.test.startswith("unit/counters::carries")
-
-
 def test_the_queue_hands_out_each_position_once(tmp_path):
     queue, other = Queue(tmp_path / "queue"), Queue(tmp_path / "queue")
     queue.reset()

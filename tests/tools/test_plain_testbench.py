@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from planting import kept
 from sabotage import SABOTAGES, number, plant
 
 from model.chip.assembler import assemble
@@ -37,7 +38,7 @@ Play = Callable[..., PlainRun]
 def play(tmp_path_factory: pytest.TempPathFactory) -> Play:
     """A function that plays the program on a design with planted faults, one of them chosen."""
     folder = tmp_path_factory.mktemp("plain")
-    command = build("icarus", plant(RTL, folder / "rtl"))
+    command = build("icarus", kept(plant(RTL, folder / "rtl")))
     image = np.random.default_rng(1).integers(0, 2**32, 128, dtype=np.uint32)
     words, fill = assemble(PROGRAM), assemble(FILL)
 

@@ -5,6 +5,8 @@ The jobs are commands, so that what is tested is the engine and not the simulato
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import shutil
@@ -19,11 +21,13 @@ from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import patch
 
 import psutil
 import pytest
 import yaml
 from distributed.scheduler import KilledWorker
+from front_end import call
 from regress_samples import make_jobs
 
 from sim.engine.design import Design
@@ -76,17 +80,17 @@ def group(name: str, script: str, **more: Any) -> dict[str, Any]:
     return {"name": name, "kind": "command", "params": {"argv": ["sh", "-c", script]}, **more}
 
 
-def start(
-    tmp_path: Path,
-    groups: list[dict[str, Any]],
-    *options: str,
-    more: dict[str, Any] | None = None,
-) -> subprocess.Popen[str]:
+def words(tmp_path: Path, groups: list[dict[str, Any]], *options: str, **more: Any) -> list[str]:
+    """Write a regression file of one suite; return the words that run it."""
     file = tmp_path / "regress.yaml"
-    file.write_text(yaml.safe_dump({"suites": {"s": {"groups": groups}}, **(more or {})}))
-    argv = [sys.executable, "-m", "sim.regress", "--file", str(file), "--suite", "s"]
+    file.write_text(yaml.safe_dump({"suites": {"s": {"groups": groups}}, **more}))
+    base = ["--file", str(file), "--suite", "s", "--base", str(tmp_path / "runs"), "--jobs", "2"]
+    return [*base, *options]
+
+
+def start(tmp_path: Path, groups: list[dict[str, Any]], *options: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [*argv, "--base", str(tmp_path / "runs"), "--jobs", "2", *options],
+        [sys.executable, "-m", "sim.regress", *words(tmp_path, groups, *options)],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -94,15 +98,27 @@ def start(
     )
 
 
-def run(
-    tmp_path: Path,
-    groups: list[dict[str, Any]],
-    *options: str,
-    more: dict[str, Any] | None = None,
-) -> tuple[int, str]:
-    process = start(tmp_path, groups, *options, more=more)
+def run(tmp_path: Path, groups: list[dict[str, Any]], *options: str) -> tuple[int, str]:
+    process = start(tmp_path, groups, *options)
     output, _ = process.communicate(timeout=120)
     return process.returncode, output
+
+
+def run_here(
+    tmp_path: Path, groups: list[dict[str, Any]], *options: str, **more: Any
+) -> tuple[int, str]:
+    """Run it in this process, which spares the start of Python and Dask."""
+    said = io.StringIO()
+    with (
+        patch("sys.argv", ["regress", *words(tmp_path, groups, *options, **more)]),
+        contextlib.redirect_stdout(said),
+        contextlib.redirect_stderr(said),
+    ):
+        try:
+            code = regress_entry.main()
+        except SystemExit as ended:
+            code = int(ended.code or 0)
+    return code, said.getvalue()
 
 
 def records(tmp_path: Path) -> list[dict[str, Any]]:
@@ -248,7 +264,7 @@ def test_a_job_that_dask_dropped_or_that_was_stopped_runs_again():
 
 
 def test_an_unknown_field_of_a_command_is_named(tmp_path):
-    code, output = run(tmp_path, [group("bad", "echo {sed}")])
+    code, output = run_here(tmp_path, [group("bad", "echo {sed}")])
     assert code == 1
     assert "'echo {sed}': fields are id, name, seed," in output
 
@@ -279,20 +295,18 @@ def test_a_wrong_command_line_is_one_line_and_code_2(tmp_path, monkeypatch, caps
 
 def test_a_farm_that_is_not_there_is_named(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", "/bin")
-    code, output = run(tmp_path, [group("good", "true")], "--cluster", "lsf")
+    code, output = run_here(tmp_path, [group("good", "true")], "--cluster", "lsf")
     assert code == 2, output
     assert "CLUSTER=lsf" in output
 
 
 def test_rerun_uses_the_same_seed(tmp_path, mark):
-    run(tmp_path, [group("bad", "echo seed {seed}; exit 3", seed=[41, 42])])
-    argv = [sys.executable, "-m", "sim.regress.rerun", "--base", str(tmp_path / "runs")]
-    done = subprocess.run(
-        [*argv, "--job", "bad.verilator.seed42"], cwd=ROOT, capture_output=True, text=True
-    )
+    run_here(tmp_path, [group("bad", "echo seed {seed}; exit 3", seed=[41, 42])])
+    base = tmp_path / "runs"
+    done = call("regress.rerun", "--base", base, "--job", "bad.verilator.seed42")
     assert done.returncode == 1
     assert "exit status 3: seed 42" in done.stdout
-    unknown = subprocess.run([*argv, "--job", "x"], cwd=ROOT, capture_output=True, text=True)
+    unknown = call("regress.rerun", "--base", base, "--job", "x")
     assert unknown.returncode == 2
     assert "JOB=x: no job of s-" in unknown.stderr
 
@@ -345,7 +359,8 @@ def test_a_resume_goes_on_only_with_what_it_began_with(tmp_path):
 def test_results_say_which_design_they_are_about(tmp_path, mark):
     rtl = tmp_path / "design"
     shutil.copytree(RTL, rtl)
-    code, output = run(tmp_path, [group("good", "test {rtl} = " + str(rtl))], "--rtl", str(rtl))
+    told = [group("good", "test {rtl} = " + str(rtl))]
+    code, output = run_here(tmp_path, told, "--rtl", str(rtl))
     assert code == 0, output
     design = summary(tmp_path)["design"]
     assert design == Design.load(rtl).to_json()
@@ -373,8 +388,8 @@ def test_a_farm_that_refuses_ends_it_at_once_with_its_own_words(tmp_path, monkey
     script = f"echo '{why}' >&2; echo 'sbatch: error: Batch job submission failed' >&2; exit 1"
     monkeypatch.setenv("PATH", fake_sbatch(tmp_path, script)["PATH"])
     jobs = [{"name": "r", "kind": "random", "simulator": "icarus"}]
-    more = {"clusters": {"slurm": {"queue": "nosuch", "memory": "none"}}}
-    code, output = run(tmp_path, jobs, "--cluster", "slurm", more=more)
+    slurm = {"slurm": {"queue": "nosuch", "memory": "none"}}
+    code, output = run_here(tmp_path, jobs, "--cluster", "slurm", clusters=slurm)
     assert code == 2, output
     wanted = f"regress: error: CLUSTER=slurm: {why}; sbatch: error: Batch job submission failed"
     assert output.splitlines()[-1] == wanted
@@ -388,7 +403,7 @@ def test_a_farm_that_refuses_ends_it_at_once_with_its_own_words(tmp_path, monkey
 
 def test_a_farm_asks_for_memory_unless_it_is_told_not_to(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", fake_sbatch(tmp_path, "exit 1")["PATH"])
-    code, _ = run(tmp_path, [group("good", "true")], "--cluster", "slurm")
+    code, _ = run_here(tmp_path, [group("good", "true")], "--cluster", "slurm")
     assert code == 2
     assert "#SBATCH --mem=" in (tmp_path / "scripts").read_text()
 
@@ -434,7 +449,7 @@ def test_a_corrupt_history_costs_nothing_else(tmp_path):
     (tmp_path / "runs").mkdir()
     path = tmp_path / "runs" / "history.sqlite"
     path.write_bytes(b"no database" * 100)
-    code, output = run(tmp_path, [group("good", "true")])
+    code, output = run_here(tmp_path, [group("good", "true")])
     assert code == 0, output
     assert "Traceback" not in output
     assert f"no history: {path}: file is not a database" in output
@@ -448,7 +463,7 @@ def test_a_job_that_leaves_rubbish_crashed(tmp_path):
         group("bytes", "printf '\\377\\376\\033[31m' > outcome.json; kill -9 $PPID"),
         group("said", "printf 'a\\377\\033[31mb\\n'; exit 3"),
     ]
-    code, output = run(tmp_path, rubbish)
+    code, output = run_here(tmp_path, rubbish)
     assert code == 1, output
     assert "Traceback" not in output
     found = {item["id"].split(".")[0]: item for item in records(tmp_path)}

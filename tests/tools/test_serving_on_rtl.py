@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from front_end import call
+from front_end import call, call_process
 
 from model.serving import Request, serve
 from model.serving.summary import rank
@@ -40,7 +40,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     trace.write_text(json.dumps(to_json(TRACE)))
     options = {"trace": trace, "pool": 7, "page": 2, "draft": 2, "rows": 6, "window": 6}
     words = [word for name, value in options.items() for word in (f"--{name}", value)]
-    done = call("serving", "--compare", "--results", folder, *words)
+    done = call("serving.__main__", "--compare", "--results", folder, *words)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "3 of 3 requests as if alone" in done.stdout
     assert "0 mismatches, both simulators agree" in done.stdout
@@ -71,7 +71,7 @@ def test_a_model_of_text_is_asked_in_text_and_says_what_it_wrote(tmp_path: Path)
     trace = tmp_path / "requests.json"
     trace.write_text(json.dumps([asked, {**asked, "id": "b", "prompt": [3, 15], "generate": 1}]))
     words = ("--trace", trace, "--pool", 4, "--window", 8, "--results", tmp_path)
-    done = call("serving", "--model", "trained", "--sim", "verilator", *words)
+    done = call_process("serving", "--model", "trained", "--sim", "verilator", *words)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "2 of 2 requests as if alone" in done.stdout
     data = json.loads((tmp_path / "serve-verilator.json").read_text())

@@ -94,7 +94,7 @@ def test_a_run_with_a_reset_is_refused(tmp_path, reset):
 
 
 def test_decode_writes_its_counters_as_csv(tmp_path):
-    done = call("decode", "--windows", "none 2", "--steps", 3, "--results", tmp_path)
+    done = call("decode.__main__", "--windows", "none 2", "--steps", 3, "--results", tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     figures = json.loads((tmp_path / "decode-icarus.json").read_text())
     with open(tmp_path / "decode-icarus.csv", newline="") as file:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 import pytest
 from own_plan import own_plan
@@ -18,7 +20,7 @@ from sim.mutate.proofs.campaign import LIMIT, Campaign
 from sim.mutate.proofs.model import make_model
 from sim.mutate.proofs.report import HOLE, REFUTED, UNTRIED, status_of, summarize
 from sim.mutate.proofs.scope import Scopes
-from sim.mutate.proofs.solve import PASSED, UNKNOWN, Answer, search, still_proved
+from sim.mutate.proofs.solve import PASSED, UNKNOWN, UNPROVED, Answer, search, still_proved
 from sim.mutate.proofs.solve import REFUTED as FAILED
 from sim.shared.part import WHOLE, Part
 
@@ -175,6 +177,19 @@ def test_parts_of_a_campaign_are_neighbours_of_one_file(plan):
     assert files == sorted(files)
     whole = chosen(2, WHOLE)(list(plan.mutants.values()))
     assert [mutant for share in shares for mutant in share] == whole
+
+
+def test_a_proof_that_fails_without_a_short_run_names_the_helper(plan):
+    """The index needs 2,048 words to get there."""
+    name, file = "amax_effect", "ga2_amax.sv"
+    mutants = of_file(plan, file).items()
+    mutant = next((n, m) for n, m in mutants if m.description == "index_q has 11 bits")
+    script = write_script(PROOFS[name], Task.PROVE, own_design())
+    model = make_model(script, plan.texts, file, dict([mutant]))
+    answer = still_proved(model.awake(mutant[0]), PROOFS[name], LIMIT)
+    assert answer.status == UNPROVED
+    assert any(re.fullmatch(r"ga2_amax\.svh:\d+", one) for one in answer.failed), answer
+    assert still_proved(model.awake(0), PROOFS[name], LIMIT).status == PASSED
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,13 @@ class FormalRow:
     test: str
     simulation_seconds: float
 
+    @property
+    def seen(self) -> str:
+        """What notices it without a run that shows it, else what is near it."""
+        if self.failing:
+            return f"cannot be proved any more: {', '.join(self.failing)}"
+        return f"to be seen by {', '.join(self.should) or 'none yet'}"
+
 
 @dataclass(frozen=True)
 class FormalSummary:
@@ -82,7 +89,7 @@ class FormalSummary:
         ]  # fmt: skip
         lines += [
             f"{row.status.upper()} {row.file}:{row.line} {row.description}"
-            f" (simulation: {row.simulation}; to be seen by {', '.join(row.should) or 'none yet'})"
+            f" (simulation: {row.simulation}; {row.seen})"
             for row in self.left
             if row.status != UNTRIED
         ]

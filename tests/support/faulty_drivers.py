@@ -58,7 +58,7 @@ class DoesNotWaitForTheEnd(ControlDriver):
     async def play(self, item: ProgramItem) -> None:
         self.started.write(item)
         await self.load_and_start(item)
-        await self.cycles(20)
+        await self.cycles(45)
 
 
 class NotAnnounced(ControlDriver):

@@ -19,7 +19,7 @@ FAULTS = {
     "ResynchronizesTheScratchpadAlone": ("broken", "inherits what should be there fails"),
     "NotStarted": ("sound", "reports 0 of 10 programs"),
     "NoReset": ("sound", "aborted fails"),
-    "DoesNotWaitForTheEnd": ("sound", "counts 1 of 10 programs"),
+    "DoesNotWaitForTheEnd": ("sound", "counts 3 of 10 programs"),
     "NotAnnounced": ("sound", "counts 0 of 10 programs"),
     "NoStartPulses": ("broken", "start not ignored passes"),
     "AnswersLate": ("sound", "reactive fails"),

@@ -46,8 +46,14 @@ class ControlDriver(uvm_driver):
             self.seq_item_port.item_done()
 
     def answer(self, result: ProgramResult) -> None:
-        """Take the result of the program that has just ended."""
-        if self.transaction is not None:
+        """Take the result of the program that has just ended; one that failed stays.
+
+        Of a program to be aborted there are two if it ended too early, before its full run.
+        """
+        if self.transaction is None:
+            return
+        before = self.transaction.result
+        if before is None or before.passed:
             self.transaction.result = result
 
     def load_next(self, memories: Memories) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,14 +15,17 @@ from testbench_conformance import typical
 
 from model.chip.image import Words
 from model.chip.isa import encode, ld, vadd
+from model.chip.machine import Retire
 from sim.engine.job_result import JobResult
 from sim.engine.simulator import simulate
 from sim.shared.paths import RTL
+from verif.agents.control.observation import Observation, ProtocolErrors
+from verif.env.compare import compare_retires, compare_scratchpad, retire_rows
 from verif.env.divergence import first_divergence
-from verif.env.predictor import predict
+from verif.env.predictor import Prediction, predict
 from verif.items.job import Job
 from verif.items.program_item import ProgramItem
-from verif.items.result import Mismatch, ProgramResult
+from verif.items.result import ProgramResult
 
 Results = dict[str, ProgramResult]
 
@@ -220,15 +224,37 @@ def test_a_simulation_that_nobody_follows_any_more_is_ended(tmp_path: Path) -> N
     assert not {"make", "vvp"} & set(left)
 
 
+def left(prediction: Prediction, spad: Words, retires: Sequence[Retire]) -> Observation:
+    """What a design leaves that differs from the prediction in scratchpad and records only."""
+    written = np.zeros((0, 2), dtype=np.uint32)
+    silent = ProtocolErrors(0, 0, 0, 0)
+    return Observation(
+        *(False, prediction.expected.counters, 0, 0, 0, prediction.expected.ext, [], spad, []),
+        *(written, retire_rows(retires), silent),
+    )
+
+
 @pytest.mark.parametrize(
-    ("address", "blamed"),
-    [(3, "pc 0 `LD`"), (9, "pc 1 `VADD`"), (500, "pc 1 `VADD`")],
-    ids=["read, so it was lost", "overwritten", "nobody should have written it"],
+    ("address", "follows", "blamed"),
+    [
+        (3, True, "pc 0 `LD"),
+        (3, False, "pc 1 `VADD"),
+        (9, False, "pc 1 `VADD"),
+        (500, False, "pc 1 `VADD"),
+    ],
+    ids=["lost and read", "read and overwritten", "overwritten", "nobody should have written it"],
 )
-def test_a_wrong_word_is_blamed_on_who_wrote_it_over(address: int, blamed: str) -> None:
+def test_a_wrong_word_is_blamed_on_who_wrote_it_over(
+    address: int, follows: bool, blamed: str
+) -> None:
     spad: Words = np.zeros(4096, dtype=np.uint32)
     program = [encode(ld(0, 0, 10)), encode(vadd(600, 0, 2000, 4))]
     prediction = predict(ProgramItem("blame", program, spad=spad), spad)
-    word = Mismatch("scratchpad", "", 0 if address < 10 else None, "LD", "a", "b", address)
-    record = Mismatch("retire", "", 1, "VADD", "signature=1", "signature=2")
-    assert first_divergence(prediction, [word, record]).startswith(blamed)
+    wrong = prediction.spad_after.copy()
+    wrong[address] = 7
+    first, last = prediction.expected.retires
+    spoilt = predict(ProgramItem("", program[1:], spad=wrong), wrong).expected.retires[0]
+    signature = spoilt.signature if follows else last.signature + 1
+    seen = left(prediction, wrong, [first, last._replace(signature=signature)])
+    found = [*compare_scratchpad(prediction, seen)[1], *compare_retires(prediction, seen)[1]]
+    assert first_divergence(prediction, seen, found).startswith(blamed)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from model.chip.assembler import disassemble
 from model.chip.image import Words
+from model.chip.machine import Retire
 from model.chip.operations import plan_word
 from verif.agents.control.observation import RETIRE_FIELDS, Observation
 from verif.env.predictor import Prediction
@@ -30,11 +31,11 @@ def instruction_at(prediction: Prediction, pc: int) -> str:
     return disassemble(program[pc]) if pc < len(program) else "HALT"
 
 
-def expected_retires(prediction: Prediction) -> npt.NDArray[np.int64]:
+def retire_rows(retires: Sequence[Retire]) -> npt.NDArray[np.int64]:
     """Predicted retire records, int64 (n, 7) in the order of ``RETIRE_FIELDS``."""
     rows = [
         (r.pc, r.op, r.fault != 0, r.busy, r.spad_writes, r.ext_writes, r.signature)
-        for r in prediction.expected.retires
+        for r in retires
     ]
     return np.array(rows, dtype=np.int64).reshape(-1, len(RETIRE_FIELDS))
 
@@ -250,7 +251,7 @@ def compare_retires(prediction: Prediction, seen: Observation) -> Found:
     """Retire records, in order."""
     if seen.retires is None:
         return 0, []
-    want, got = expected_retires(prediction), seen.retires
+    want, got = retire_rows(prediction.expected.retires), seen.retires
     if np.array_equal(want, got):
         return want.size + 1, []
     i = first_difference(want, got)

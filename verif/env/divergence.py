@@ -8,8 +8,10 @@ import numpy as np
 
 from model.chip.isa import Instruction
 from model.chip.machine import Machine
+from verif.agents.control.observation import Observation
 from verif.bins.dependencies import SPAD, Regions
 from verif.bins.rows import Rows
+from verif.env.compare import retire_rows
 from verif.env.predictor import Prediction
 from verif.items.result import Mismatch
 
@@ -17,10 +19,17 @@ from verif.items.result import Mismatch
 DECISIVE = ("retire", "traffic", "fault", "scratchpad", "memory")
 
 
-def first_divergence(prediction: Prediction, mismatches: Sequence[Mismatch]) -> str:
+def first_divergence(
+    prediction: Prediction, seen: Observation, mismatches: Sequence[Mismatch]
+) -> str:
     """Describe the earliest instruction that a mismatch blames; empty when none does."""
     named = [m for m in mismatches if m.kind in DECISIVE and m.pc is not None and m.instruction]
-    named = [m for m in named if not overwritten(prediction, m, named)]
+    wrong = [m.pc for m in named if m.kind == "retire" and m.pc is not None]
+    if wrong and any(
+        m.kind == "scratchpad" and m.pc is not None and m.pc < wrong[0] for m in named
+    ):
+        lost = lost_before(prediction, seen, wrong[0])
+        named = [m for m in named if not overwritten(m, wrong[0], lost)]
     if not named:
         return ""
     first = min(named, key=lambda m: (m.pc, DECISIVE.index(m.kind)))
@@ -32,28 +41,49 @@ def first_divergence(prediction: Prediction, mismatches: Sequence[Mismatch]) -> 
     return text + (f"; operands {values}" if values else "")
 
 
-def overwritten(prediction: Prediction, word: Mismatch, named: Sequence[Mismatch]) -> bool:
+def overwritten(word: Mismatch, wrong: int, lost: frozenset[int]) -> bool:
     """Say whether a wrong word of the scratchpad is another's work than its last writer's.
 
-    An instruction with a right retire record wrote what it should. If a later one has a wrong
-    record and does not read the word, it wrote where it should not; if it reads it, the word was
-    lost before, which the later record follows from.
+    An instruction with a right retire record wrote what it should. A later one with a wrong record,
+    the one at ``wrong``, wrote where it should not, unless its record follows from the word, which
+    is among the ``lost`` then.
     """
-    if word.kind != "scratchpad" or word.address is None or word.pc is None:
-        return False
-    wrong = [m.pc for m in named if m.kind == "retire" and m.pc is not None]
-    if not wrong or wrong[0] <= word.pc:
-        return False
-    retires = prediction.expected.retires
-    completes = any(retire.pc == wrong[0] and not retire.fault for retire in retires)
-    return not (completes and reads_word(prediction.item.program[wrong[0]], word.address))
+    return (
+        word.kind == "scratchpad"
+        and word.pc is not None
+        and word.pc < wrong
+        and word.address not in lost
+    )
 
 
-def reads_word(word: int, address: int) -> bool:
-    """Say whether a legal instruction may read a word of the scratchpad."""
-    regions = Regions.of(Rows.of([0], [0], [word]))
-    inside = (regions.low <= address) & (address < regions.high)
-    return bool((inside & (regions.memory == SPAD))[1:].any())
+def lost_before(prediction: Prediction, seen: Observation, pc: int) -> frozenset[int]:
+    """Addresses of wrong words of the scratchpad from which the wrong record of ``pc`` follows.
+
+    Empty when the instruction reads none of them, or when it would have left another record had
+    they been wrong before it.
+    """
+    item = prediction.item
+    completes = any(r.pc == pc and not r.fault for r in prediction.expected.retires)
+    known = completes and item.restart_after is None
+    if seen.spad is None or seen.retires is None or not known:
+        return frozenset()
+    regions = Regions.of(Rows.of([0], [0], [item.program[pc]]))
+    at = np.arange(seen.spad.size)[:, None]
+    reads = (
+        (regions.memory[1:, 0] == SPAD) & (regions.low[1:, 0] <= at) & (at < regions.high[1:, 0])
+    )
+    words = np.flatnonzero(reads.any(axis=1) & (seen.spad != prediction.spad_after))
+    machine = Machine(item.depth)
+    machine.spad[:] = prediction.spad_before
+
+    def spoil(now: int, instruction: Instruction) -> None:
+        if now == pc and seen.spad is not None:
+            machine.spad[words] = seen.spad[words]
+
+    result = machine.run(item.program[: pc + 1], prediction.image, item.read_latency, spoil)
+    want = retire_rows(result.retires)[-1]
+    follows = bool((seen.retires == want).all(axis=1).any())
+    return frozenset(words.tolist()) if follows else frozenset()
 
 
 def operand_values(prediction: Prediction, pc: int) -> str:

@@ -103,7 +103,7 @@ class Scoreboard(uvm_component):
             memory_digest=hashlib.sha256(seen.memory.tobytes()).hexdigest(),
             comparisons=compared,
             mismatches=found,
-            first_divergence=first_divergence(prediction, found) if found else "",
+            first_divergence=first_divergence(prediction, seen, found) if found else "",
             rerun=item.rerun,
             retires=seen.retires.tolist() if keep and seen.retires is not None else None,
         )

@@ -121,9 +121,7 @@ def report(console: Console, files: ResultFiles, rows: list[dict[str, Any]]) -> 
         "table": rows,
     }
     missed = [row["name"] for row in rows if not found(row)]
-    wrong = [
-        row["name"] for row in rows if "no" in (row["random"]["right"], row["directed"]["right"])
-    ]
+    wrong = [row["name"] for row in rows if misnamed(row)]
     for what, names in (("not found", missed), ("another instruction named", wrong)):
         if names:
             console.print(f"{what}: {', '.join(names)}", soft_wrap=True)
